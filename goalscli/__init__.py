@@ -1,0 +1,44 @@
+"""Exact local and global variant importance from Gaussian process regression, with uncertainty.
+
+The public names below are imported when first used, so that ``import goalscli`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "CohortSettings": "goalscli.simulate",
+    "Dataset": "goalscli.dataset",
+    "ExactGP": "goalscli.models.exact",
+    "ExactPosterior": "goalscli.models.exact",
+    "Filters": "goalscli.qc",
+    "Goals": "goalscli.scores.goals",
+    "GoalsError": "goalscli.errors",
+    "LocalRequest": "goalscli.scan",
+    "ScanResult": "goalscli.scan",
+    "TraitSettings": "goalscli.simulate",
+    "Treatment": "goalscli.dataset",
+    "from_array": "goalscli.genotypes.memory",
+    "load_model": "goalscli.jobs.model_file",
+    "read_plink": "goalscli.jobs.inputs",
+    "read_scores": "goalscli.jobs.results",
+    "scan": "goalscli.scan",
+    "simulate_cohort": "goalscli.simulate",
+    "simulate_trait": "goalscli.simulate",
+}
+
+__all__ = sorted([*_WHERE, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(_WHERE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,7 @@
+"""``python -m goalscli`` is the ``goals`` command."""
+
+from __future__ import annotations
+
+from goalscli.cli import main
+
+main()

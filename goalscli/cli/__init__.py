@@ -1,0 +1,85 @@
+"""The ``goals`` command: parse, call one job, report. Commands are imported when called."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from importlib import import_module
+
+import click
+
+from goalscli import __version__
+from goalscli.errors import GoalsError
+
+COMMANDS = {
+    "run": ("goalscli.cli.run", "The whole job: fit, scan, top table and pictures."),
+    "fit": ("goalscli.cli.fit", "Quality control, kernel and variance components: a model."),
+    "scan": ("goalscli.cli.scan", "Score every variant of a model's data."),
+    "top": ("goalscli.cli.top", "Print the top variants of a scan."),
+    "export": ("goalscli.cli.export", "Write every variant's scores as TSV or Parquet."),
+    "info": ("goalscli.cli.info", "Say what a model or scores file holds."),
+    "plot": ("goalscli.cli.plot", "Draw a scan: Manhattan plot, local effects by group."),
+    "simulate": ("goalscli.cli.simulate", "Make data with known truth."),
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands' names and short helps without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the work, not of the alphabet."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the command's module."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of short helps."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="goals")
+def goals() -> None:
+    """Which variants matter for a trait, in which individuals, and how sure that is.
+
+    A Gaussian process is fitted to all genotypes at once; GOALS scores tell how its prediction changes when one variant
+    is shifted, for every individual and on average, with standard deviations and p-values.
+
+    \b
+    goals run --bfile mice --pheno mice.tsv --pheno-name weight --out weight
+    """
+
+
+def main() -> None:
+    """Run the command line; exit 0 done, 2 the user's error, 1 ours, 130 or 143 interrupted."""
+    try:
+        goals.main(standalone_mode=False)
+    except GoalsError as error:
+        _fail(str(error), error.exit_code)
+    except click.exceptions.Abort:
+        _fail("interrupted", 130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except BrokenPipeError:
+        # The reader of our output (head, say) has left: nothing more to tell it.
+        sys.stderr.close()
+        sys.exit(0)
+    except MemoryError:
+        _fail("out of memory; use fewer samples or a larger machine, or lower --chunk-size and --threads", 2)
+    except Exception:
+        traceback.print_exc()
+        _fail("this is a bug in goals; please report it with the lines above", 1)
+
+
+def _fail(message: str, code: int) -> None:
+    print(f"goals: error: {message}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,185 @@
+"""Options shared by commands, each named once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _stack(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def add(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+genotypes = _stack(
+    click.option("--bfile", metavar="PREFIX", help="PLINK fileset PREFIX.bed, PREFIX.bim, PREFIX.fam."),
+    click.option("--bed", metavar="FILE", help="The .bed file, where the three have different names."),
+    click.option("--bim", metavar="FILE", help="The .bim file."),
+    click.option("--fam", metavar="FILE", help="The .fam file."),
+)
+
+tables = _stack(
+    click.option(
+        "--pheno",
+        metavar="FILE",
+        help="Phenotype table with FID and IID, or IID. Default: the .fam's sixth column.",
+    ),
+    click.option("--pheno-name", metavar="A[,B]", help="Trait column(s). May be left out if there is one."),
+    click.option("--covar", metavar="FILE", help="Covariate table."),
+    click.option("--covar-name", metavar="A,PC1-PC10", help="Numeric covariates. Default: all columns of --covar."),
+    click.option("--cat-covar-name", metavar="A,B", help="Categorical covariates."),
+    click.option("--groups", metavar="FILE", help="Table of the samples' cage, family, environment."),
+    click.option(
+        "--group-column",
+        metavar="NAME",
+        help="Column of --groups for pictures by group. Default: the family.",
+    ),
+    click.option("--family-column", metavar="NAME", help="Column of --groups for imputation. Default: the FID."),
+    click.option(
+        "--missing-code",
+        metavar="CODE",
+        default="-9",
+        show_default=True,
+        help="Missing beside NA; 'none' keeps real -9.",
+    ),
+    click.option("--iid-only", is_flag=True, help="Match tables to genotypes by IID alone."),
+)
+
+treatment = _stack(
+    click.option(
+        "--mind",
+        type=float,
+        default=0.1,
+        show_default=True,
+        help="Remove samples with more missing calls than this share.",
+    ),
+    click.option(
+        "--geno",
+        type=float,
+        default=0.1,
+        show_default=True,
+        help="Remove variants with more missing calls than this share.",
+    ),
+    click.option(
+        "--maf",
+        type=float,
+        default=0.05,
+        show_default=True,
+        help="Remove variants with a minor allele frequency below this.",
+    ),
+    click.option(
+        "--impute",
+        type=click.Choice(["family", "mean"]),
+        default="family",
+        show_default=True,
+        help="Fill missing calls by the family's mean or that of all.",
+    ),
+    click.option(
+        "--scale",
+        type=click.Choice(["standardize", "center", "none"]),
+        default="standardize",
+        show_default=True,
+        help="Treatment of dosages.",
+    ),
+    click.option("--no-intercept", is_flag=True, help="Fit no mean."),
+)
+
+model = _stack(
+    click.option("--model", type=click.Choice(["exact"]), default="exact", show_default=True, help="The model."),
+    click.option(
+        "--kernel", type=click.Choice(["rbf"]), default="rbf", show_default=True, help="The covariance function."
+    ),
+    click.option(
+        "--bandwidth",
+        metavar="median|1/J|FLOAT",
+        default="median",
+        show_default=True,
+        help="Rule for the bandwidth; a number is taken as theta.",
+    ),
+    click.option("--theta", type=float, metavar="FLOAT", help="Inverse squared bandwidth, instead of a rule."),
+    click.option(
+        "--signal", metavar="reml|FLOAT", default="reml", show_default=True, help="Signal variance, in trait variances."
+    ),
+    click.option(
+        "--noise", metavar="reml|FLOAT", default="reml", show_default=True, help="Noise variance, in trait variances."
+    ),
+)
+
+scan = _stack(
+    click.option("--xi", type=float, default=1.0, show_default=True, help="The shift of each variant."),
+    click.option(
+        "--xi-unit",
+        type=click.Choice(["x", "allele"]),
+        default="x",
+        show_default=True,
+        help="Unit of the shift: x, the model's feature (sd of genotype), or allele.",
+    ),
+    click.option(
+        "--local",
+        metavar="none|top:K|all|FILE",
+        default="top:100",
+        show_default=True,
+        help="Variants whose local scores are kept.",
+    ),
+    click.option(
+        "--precision",
+        type=click.Choice(["single", "double"]),
+        default="single",
+        show_default=True,
+        help="Of the matrix products.",
+    ),
+    click.option(
+        "--chunk-size",
+        type=int,
+        metavar="N",
+        help="Variants read and written at once. Default: by memory. Does not change the result.",
+    ),
+    click.option("--resume", is_flag=True, help="Go on where an interrupted scan stopped."),
+)
+
+out_prefix = click.option("--out", metavar="PREFIX", required=True, help="Where results go; folders are made.")
+out_file = click.option("--out", metavar="FILE", required=True, help="The file to write.")
+overwrite = click.option("--overwrite", is_flag=True, help="Replace results that exist.")
+
+common = _stack(
+    click.option("--threads", type=int, metavar="N", help="Default: the CPUs this process may use."),
+    click.option(
+        "--memory",
+        type=float,
+        metavar="GB",
+        help="Refuse work that needs more. Default: the machine's or container's limit.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Warnings and errors only."),
+    click.option("-v", "--verbose", is_flag=True, help="More detail."),
+)
+
+
+@contextmanager
+def session(options: dict[str, Any], log: str | None) -> Iterator[int]:
+    """Take the common options out of ``options`` and put them in force; yields the number of threads.
+
+    Threads are set before anything loads BLAS, so a command imports its job inside this block.
+    """
+    from goalscli import __version__
+    from goalscli.runtime import LOG, graceful_termination, logging_to, use_threads
+
+    threads = use_threads(options.pop("threads", None))
+    quiet, verbose = options.pop("quiet", False), options.pop("verbose", False)
+    with graceful_termination(), logging_to(log, quiet=quiet, verbose=verbose):
+        if log is not None:
+            LOG.info("goals %s, %d thread(s)", __version__, threads)
+        yield threads
+
+
+def pick(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Take these out of ``options``."""
+    return {name: options.pop(name) for name in names}

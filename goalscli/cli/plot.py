@@ -1,0 +1,67 @@
+"""``goals plot``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from goalscli.cli import options as opt
+
+
+@click.group("plot")
+def command() -> None:
+    """Draw a scan to a .png, .pdf or .svg file."""
+
+
+@command.command("manhattan")
+@click.argument("scores", metavar="SCORES.scores.h5")
+@opt.out_file
+@opt.overwrite
+@click.option("--value", default="p", show_default=True, metavar="p|score", help="-log10 p, or the signed effect.")
+@click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most.")
+def manhattan(scores: str, out: str, overwrite: bool, value: str, n_labels: int) -> None:
+    """Draw all variants along the genome."""
+    from goalscli.jobs.plot import plot_manhattan
+
+    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, overwrite=overwrite))
+
+
+@command.command("local")
+@click.argument("scores", metavar="SCORES.scores.h5")
+@opt.out_file
+@opt.overwrite
+@click.option(
+    "--snp",
+    "snps",
+    multiple=True,
+    metavar="ID",
+    help="Variant to draw; may be given again. Default: the top loci.",
+)
+@click.option("--top", type=int, default=2, show_default=True, help="Loci to draw where none is named.")
+@click.option(
+    "--n-groups",
+    type=int,
+    default=8,
+    show_default=True,
+    help="Groups with the least, and with the greatest, means.",
+)
+@click.option("--min-group-size", type=int, default=3, show_default=True, help="Leave smaller groups out.")
+@click.option(
+    "--permutations",
+    type=int,
+    default=200,
+    show_default=True,
+    help="For the reference of the between-group share.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the permutations.")
+@click.option("--model", metavar="FILE", help="Where local scores were not stored. Default: beside the scores.")
+@click.option("--bfile", "genotypes", metavar="PREFIX", help="The genotypes, where they have moved since the fit.")
+@opt.common
+def local(scores: str, out: str, overwrite: bool, snps: tuple[str, ...], **options: Any) -> None:
+    """Draw local effects by group (cage, family) for the groups with the least and the greatest means."""
+    options.pop("memory")
+    with opt.session(options, None):
+        from goalscli.jobs.plot import LocalPlot, plot_local
+
+        click.echo(plot_local(scores, out, LocalPlot(snps=snps, **options), overwrite=overwrite))

@@ -1,0 +1,69 @@
+"""From parsed options to the jobs' settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from goalscli.cli.options import pick
+from goalscli.dataset import Treatment
+from goalscli.errors import SettingsError
+from goalscli.jobs.fit import FitRequest
+from goalscli.jobs.inputs import GenotypeFiles, Tables
+from goalscli.jobs.scan import ScanRequest, ScanRun
+from goalscli.models.exact import ExactGP
+from goalscli.qc import Filters
+from goalscli.runtime import LOG
+from goalscli.scores.goals import Goals
+
+
+def fit_request(options: dict[str, Any]) -> FitRequest:
+    """Take the options of a fit out of ``options``."""
+    genotypes = pick(options, "bfile", "bed", "bim", "fam")
+    named = pick(
+        options, "pheno", "pheno_name", "covar", "covar_name", "cat_covar_name", "groups", "group_column",
+        "family_column", "missing_code", "iid_only",
+    )  # fmt: skip
+    if str(named["missing_code"]).lower() == "none":
+        named["missing_code"] = None
+    options.pop("model")
+    bandwidth, theta = options.pop("bandwidth"), options.pop("theta")
+    if bandwidth not in ("median", "1/J"):
+        theta, bandwidth = _number(bandwidth, "--bandwidth", "median, 1/J or a number"), "median"
+        LOG.info("--bandwidth %g is taken as theta, the inverse squared bandwidth", theta)
+    variances = {
+        name: None if (text := options.pop(name)) == "reml" else _number(text, f"--{name}", "reml or a number")
+        for name in ("signal", "noise")
+    }
+    return FitRequest(
+        genotypes=GenotypeFiles(**genotypes),
+        tables=Tables(**named),
+        filters=Filters(**pick(options, "mind", "geno", "maf")),
+        treatment=Treatment(**pick(options, "impute", "scale")),
+        model=ExactGP(
+            kernel=options.pop("kernel"),
+            bandwidth=bandwidth,
+            theta=theta,
+            memory_gb=options.pop("memory"),
+            **variances,
+        ),
+        intercept=not options.pop("no_intercept"),
+    )
+
+
+def scan_request(options: dict[str, Any]) -> ScanRequest:
+    """Take the options that determine a scan out of ``options``."""
+    goals = Goals(**pick(options, "xi", "xi_unit"))
+    return ScanRequest(scores=(goals,), **pick(options, "local", "precision"))
+
+
+def scan_run(options: dict[str, Any], threads: int, memory: float | None, genotypes: str | None = None) -> ScanRun:
+    """Take the options of how to carry a scan out of ``options``."""
+    how = pick(options, "chunk_size", "overwrite", "resume")
+    return ScanRun(threads=threads, memory_gb=memory, genotypes=genotypes, **how)
+
+
+def _number(text: str, option: str, wanted: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingsError(f"{text!r} is not a number", where=option, remedy=f"give {wanted}") from None

@@ -1,0 +1,31 @@
+"""``goals scan``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from goalscli.cli import options as opt
+
+
+@click.command("scan")
+@click.argument("model", metavar="MODEL.model.h5")
+@click.option("--bfile", metavar="PREFIX", help="The genotypes, where they have moved since the fit.")
+@opt.scan
+@click.option("--out", metavar="PREFIX", help="Where the result goes. Default: beside the model.")
+@opt.overwrite
+@opt.common
+def command(model: str, bfile: str | None, out: str | None, **options: Any) -> None:
+    """Score every variant: PREFIX.scores.h5.
+
+    Interrupted (a time limit, Ctrl-C), it goes on with --resume to the very same result.
+    """
+    from goalscli.runtime import scan_prefix
+
+    with opt.session(options, f"{scan_prefix(model) if out is None else out}.scan.log") as threads:
+        from goalscli.cli.requests import scan_request, scan_run
+        from goalscli.jobs.scan import scan
+
+        how = scan_run(options, threads, options.pop("memory"), bfile)
+        click.echo(scan(model, scan_request(options), out, how))

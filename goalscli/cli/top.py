@@ -1,0 +1,22 @@
+"""``goals top``."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("top")
+@click.argument("scores", metavar="SCORES.scores.h5")
+@click.option("-n", "--n", type=int, default=20, show_default=True, help="How many variants.")
+@click.option(
+    "--by", default="z", show_default=True, metavar="z|score|rms|spread|p", help="Ranking, by absolute value."
+)
+def command(scores: str, n: int, by: str) -> None:
+    """Print the top variants as a tab-separated table.
+
+    EFFECT is a joint, shrunken effect of one more A1 in trait sd, not a marginal GWAS beta. Z and NEG_LOG10_P test it
+    against the polygenic null; Z is not EFFECT/EFFECT_SD.
+    """
+    from goalscli.jobs.results import top_table
+
+    click.echo(top_table(scores, n, by), nl=False)

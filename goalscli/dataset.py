@@ -1,0 +1,332 @@
+"""The aligned, filtered, frozen data of one trait, and the one way to iterate over its treated genotypes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalscli import qc
+from goalscli.errors import InputError, SettingsError
+from goalscli.genotypes.source import GenotypeSource, Strings
+from goalscli.phenotypes import Covariate, Covariates, covariate_matrix
+from goalscli.runtime import LOG, Progress
+
+BLOCK = 256
+"""Columns of every product of a scan: blocks are padded with zeros to exactly this, so that bits do not depend on how
+the variants were cut."""
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """How raw dosages become the features of the model."""
+
+    impute: Literal["family", "mean"] = "family"
+    scale: Literal["standardize", "center", "none"] = "standardize"
+
+    def __post_init__(self) -> None:
+        if self.impute not in ("family", "mean"):
+            raise SettingsError(f"no imputation {self.impute!r}", where="--impute", remedy="give family or mean")
+        if self.scale not in ("standardize", "center", "none"):
+            raise SettingsError(f"no scale {self.scale!r}", where="--scale", remedy="give standardize, center or none")
+
+
+@dataclass(frozen=True)
+class SampleTable:
+    """The analysed samples, N rows; the order of everything that is per sample."""
+
+    fid: Strings
+    iid: Strings
+    family: Strings
+    group: Strings
+
+    def __len__(self) -> int:
+        return len(self.iid)
+
+
+@dataclass(frozen=True)
+class VariantTable:
+    """The analysed variants, J rows.
+
+    Attributes
+    ----------
+    chrom, pos, id, a1, a2 : (J,)
+        As in the file; a1 is the counted allele.
+    a1_freq, missing_rate, n_obs : (J,)
+        Over the analysed samples, before imputation.
+    mean, sd : (J,) float64
+        Of the imputed dosages over the analysed samples; divisor N - 1.
+    file_index : (J,) intp
+        Row in the genotype file, ascending.
+    """
+
+    chrom: Strings
+    pos: NDArray[np.int64]
+    id: Strings
+    a1: Strings
+    a2: Strings
+    a1_freq: NDArray[np.float64]
+    missing_rate: NDArray[np.float64]
+    n_obs: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    sd: NDArray[np.float64]
+    file_index: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A block of treated genotypes.
+
+    Attributes
+    ----------
+    index : (C,) intp
+        Rows of the dataset's variant table.
+    values : (N, C) float64, Fortran order
+        Features of the model; padded chunks have more columns (all zero) than ``index`` has entries.
+    """
+
+    index: NDArray[np.intp]
+    values: NDArray[np.float64]
+
+    def blocks(self) -> Iterator[Chunk]:
+        """Cut into blocks of exactly :data:`BLOCK` columns, the last one padded with zeros."""
+        for start in range(0, len(self.index), BLOCK):
+            index, values = self.index[start : start + BLOCK], self.values[:, start : start + BLOCK]
+            if values.shape[1] < BLOCK:
+                padded = np.zeros((len(values), BLOCK), order="F")
+                padded[:, : values.shape[1]] = values
+                values = padded
+            yield Chunk(index, values)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One trait's aligned data.
+
+    Attributes
+    ----------
+    source : GenotypeSource
+        Where raw dosages come from.
+    reference : qc.Reference
+        The genotyped samples that give means for imputation, the analysed ones among them.
+    samples, variants : SampleTable, VariantTable
+    phenotype : (N,) float64
+        Centred and scaled to unit variance (divisor N - 1).
+    covariates : Covariates
+        Fixed effects, full rank, intercept included unless asked otherwise.
+    trait : str
+    trait_mean, trait_sd : float
+        In the units of the table; ``phenotype * trait_sd + trait_mean`` is the trait as measured.
+    treatment : Treatment
+    accounting : qc.Accounting
+        What each filter removed.
+    """
+
+    source: GenotypeSource
+    reference: qc.Reference
+    samples: SampleTable
+    variants: VariantTable
+    phenotype: NDArray[np.float64]
+    covariates: Covariates
+    trait: str
+    trait_mean: float
+    trait_sd: float
+    treatment: Treatment
+    accounting: qc.Accounting
+
+    @property
+    def n_samples(self) -> int:
+        """Number of analysed samples, N."""
+        return len(self.samples)
+
+    @property
+    def n_variants(self) -> int:
+        """Number of analysed variants, J."""
+        return len(self.variants)
+
+    @property
+    def allele_step(self) -> NDArray[np.float64]:
+        """One more a1 in the units of the features: 1/sd when standardised, else 1; (J,) float64."""
+        return 1 / self.variants.sd if self.treatment.scale == "standardize" else np.ones(self.n_variants)
+
+    def chunks(self, size: int = qc.READ_VARIANTS, index: NDArray[np.intp] | None = None) -> Iterator[Chunk]:
+        """Yield the treated genotypes of all variants, or of ``index``, ``size`` at a time.
+
+        Parameters
+        ----------
+        size : int
+            Variants a chunk.
+        index : (C,) intp, optional
+            Ascending rows of the variant table.
+        """
+        chosen = np.arange(self.n_variants) if index is None else index
+        for start in range(0, len(chosen), size):
+            part = chosen[start : start + size]
+            yield Chunk(part, self.values(part))
+
+    def values(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the features of these variants, (N, len(index)) float64, Fortran order."""
+        raw = self.source.read(self.reference.file_index, self.variants.file_index[index])
+        values = qc.impute(raw, self.reference, self.treatment.impute == "family").values
+        if self.treatment.scale != "none":
+            values -= self.variants.mean[index]
+        if self.treatment.scale == "standardize":
+            values /= self.variants.sd[index]
+        return values
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What tables say of the samples of a genotype file, in its order.
+
+    Attributes
+    ----------
+    phenotype : (n,) float64
+        NaN where missing.
+    covariates : sequence of Covariate
+        NaN or None where missing.
+    family, group : (n,) object of str
+        For imputation and for pictures.
+    trait : str
+    """
+
+    phenotype: NDArray[np.float64]
+    covariates: Sequence[Covariate]
+    family: Strings
+    group: Strings
+    trait: str
+
+
+def assemble(
+    source: GenotypeSource,
+    columns: Columns,
+    filters: qc.Filters,
+    treatment: Treatment,
+    *,
+    intercept: bool = True,
+) -> Dataset:
+    """Filter, align and standardise (DESIGN: mind, trait and covariates present, geno, maf, monomorphic).
+
+    Raises
+    ------
+    InputError
+        No sample or variant is left (the filter table is shown), or the trait is constant.
+    """
+    account = qc.Accounting(len(source.samples), len(source.variants))
+    candidates = np.arange(len(source.variants))
+    present = ~np.isnan(columns.phenotype) & _complete(columns.covariates, len(source.samples))
+    _require_samples(int(present.sum()), columns.trait, account)
+    genotyped = np.arange(len(source.samples))
+    reference, stats = _pass(source, columns, treatment, genotyped, candidates, present)
+    called = stats.sample_missing <= filters.mind + 1e-12
+    account.remove(f"mind {filters.mind:g}", samples=int(np.count_nonzero(~called)))
+    account.remove("trait or covariate missing", samples=int(np.count_nonzero(called & ~present)))
+    if not called.all():
+        reference, stats = _pass(source, columns, treatment, genotyped[called], candidates, present)
+    rows = reference.file_index[reference.analysed]
+    _require_samples(len(rows), columns.trait, account)
+    y, mean, sd = _standardised(columns.phenotype[rows], columns.trait)
+    covariates = covariate_matrix([c.take(rows) for c in columns.covariates], intercept, n=len(rows))
+    if covariates.dropped:
+        LOG.warning(
+            "warning: covariates dropped, since earlier ones determine them: %s",
+            ", ".join(covariates.dropped),
+        )
+    keep = qc.keep_variants(stats, len(rows), filters, account)
+    if not keep.any():
+        raise InputError(
+            f"no variant passes the filters\n{account.table()}",
+            remedy="relax --maf or --geno, see the table above",
+        )
+    _log_imputation(stats, keep)
+    return Dataset(
+        source=source,
+        reference=reference,
+        samples=SampleTable(
+            source.samples.fid[rows], source.samples.iid[rows], columns.family[rows], columns.group[rows]
+        ),
+        variants=_variant_table(source, stats, np.flatnonzero(keep), len(rows)),
+        phenotype=y,
+        covariates=covariates,
+        trait=columns.trait,
+        trait_mean=mean,
+        trait_sd=sd,
+        treatment=treatment,
+        accounting=account,
+    )
+
+
+def _require_samples(n: int, trait: str, account: qc.Accounting) -> None:
+    if n < 2:
+        raise InputError(
+            f"{n} sample(s) have the trait, covariates and enough genotypes; 2 are needed\n{account.table()}",
+            where=trait,
+            remedy="check the missing values of the trait and covariates",
+        )
+
+
+def _pass(
+    source: GenotypeSource,
+    columns: Columns,
+    treatment: Treatment,
+    genotyped: NDArray[np.intp],
+    candidates: NDArray[np.intp],
+    present: NDArray[np.bool_],
+) -> tuple[qc.Reference, qc.VariantStatistics]:
+    reference = qc.Reference(genotyped, qc.family_codes(columns.family[genotyped]), np.flatnonzero(present[genotyped]))
+    with Progress("quality control", len(candidates)) as progress:
+        stats = qc.variant_statistics(source, candidates, reference, treatment.impute == "family", progress.advance)
+    return reference, stats
+
+
+def _complete(covariates: Sequence[Covariate], n: int) -> NDArray[np.bool_]:
+    present = np.ones(n, dtype=bool)
+    for covariate in covariates:
+        present &= covariate.present
+    return present
+
+
+def _standardised(raw: NDArray[np.float64], trait: str) -> tuple[NDArray[np.float64], float, float]:
+    mean, sd = float(raw.mean()), float(raw.std(ddof=1))
+    if sd <= 1e-12 * max(1.0, abs(mean)):
+        raise InputError(
+            f"the trait is constant ({raw[0]:g} in all {len(raw)} analysed samples)",
+            where=trait,
+            remedy="choose another column with --pheno-name",
+        )
+    return (raw - mean) / sd, mean, sd
+
+
+def _variant_table(
+    source: GenotypeSource, stats: qc.VariantStatistics, kept: NDArray[np.intp], n_samples: int
+) -> VariantTable:
+    table = source.variants
+    return VariantTable(
+        chrom=table.chrom[kept],
+        pos=table.pos[kept],
+        id=table.id[kept],
+        a1=table.a1[kept],
+        a2=table.a2[kept],
+        a1_freq=stats.a1_freq[kept],
+        missing_rate=1 - stats.n_obs[kept] / n_samples,
+        n_obs=stats.n_obs[kept],
+        mean=stats.mean[kept],
+        sd=stats.sd[kept],
+        file_index=kept,
+    )
+
+
+def _log_imputation(stats: qc.VariantStatistics, keep: NDArray[np.bool_]) -> None:
+    family, overall = int(stats.by_family[keep].sum()), int(stats.by_overall[keep].sum())
+    LOG.info(
+        "imputed %d missing calls: %d by the family's mean, %d by the mean of all",
+        family + overall,
+        family,
+        overall,
+    )

@@ -1,0 +1,228 @@
+"""PLINK 1 filesets: .bim and .fam parsed here, the .bed matrix through bed-reader, counting A1."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bed_reader import open_bed, to_bed
+from numpy.typing import NDArray
+
+from goalscli.errors import InputError
+from goalscli.genotypes.source import Samples, Variants
+
+_SEX = {"1": 1, "2": 2}
+
+
+class PlinkSource:
+    """An opened bed/bim/fam fileset (see :class:`goalscli.genotypes.source.GenotypeSource`)."""
+
+    def __init__(self, bed: Path, bim: Path, fam: Path) -> None:
+        self.bed, self.bim, self.fam = bed, bim, fam
+        self.samples = read_fam(fam)
+        self.variants = read_bim(bim)
+        _check_bed(bed, len(self.samples), len(self.variants), bim, fam)
+        # bed-reader would read .fam and .bim by itself; with the counts given it opens the .bed alone.
+        self._bed = open_bed(bed, iid_count=len(self.samples), sid_count=len(self.variants), count_A1=True)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The .bed, .bim and .fam."""
+        return (self.bed, self.bim, self.fam)
+
+    def read(self, samples: NDArray[np.intp], variants: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Copies of A1, (samples, variants) float32 in Fortran order, NaN where missing."""
+        block: NDArray[np.float32] = self._bed.read(
+            index=(samples, variants), dtype="float32", order="F", num_threads=1
+        )
+        return block
+
+    def describe(self) -> dict[str, Any]:
+        """Format and absolute paths."""
+        paths = {"bed": self.bed, "bim": self.bim, "fam": self.fam}
+        return {"format": "plink", **{k: str(p.resolve()) for k, p in paths.items()}}
+
+
+def open_plink(
+    prefix: str | Path | None = None,
+    *,
+    bed: str | Path | None = None,
+    bim: str | Path | None = None,
+    fam: str | Path | None = None,
+) -> PlinkSource:
+    """Open PREFIX.bed, PREFIX.bim and PREFIX.fam, or the three files named singly.
+
+    Raises
+    ------
+    InputError
+        A file is missing, malformed (``file:line`` is named), or the .bed's size does not fit the others.
+    """
+    paths = {}
+    for suffix, given in (("bed", bed), ("bim", bim), ("fam", fam)):
+        if given is None and prefix is None:
+            raise InputError(f"no .{suffix} file given", remedy=f"give --bfile PREFIX or --{suffix} FILE")
+        # PREFIX may itself hold dots, so the suffix is added, never put in place of one.
+        path = Path(given) if given is not None else Path(f"{prefix}.{suffix}")
+        if not path.is_file():
+            option = f"--{suffix} {given}" if given is not None else f"--bfile {prefix}"
+            what = "is a folder, not a file" if path.is_dir() else "no such file"
+            raise InputError(
+                f"{path}: {what}", where=option, remedy="check the path; --bfile takes the name without .bed"
+            )
+        if not os.access(path, os.R_OK):
+            raise InputError("file is not readable", where=path, remedy="check its permissions")
+        paths[suffix] = path
+    return PlinkSource(paths["bed"], paths["bim"], paths["fam"])
+
+
+def _rows(path: Path, n_columns: int, columns: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, fields) of a headerless table with any run of spaces and tabs between fields."""
+    number = 0
+    try:
+        with open(path, encoding="utf-8-sig") as handle:
+            for number, line in enumerate(handle, 1):
+                fields = line.split()
+                if not fields:
+                    continue
+                if len(fields) < n_columns:
+                    raise InputError(
+                        f"{len(fields)} columns, expected {n_columns} ({columns})",
+                        where=f"{path}:{number}",
+                        remedy=f"write the missing columns (0 or NA where unknown) in this {path.suffix} line",
+                    )
+                yield number, fields
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "not text in UTF-8", where=f"{path}:{number + 1}", remedy="check that this is the right file"
+        ) from error
+
+
+def _objects(values: list[str]) -> NDArray[np.object_]:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def read_fam(path: Path) -> Samples:
+    """Read a .fam file.
+
+    Raises
+    ------
+    InputError
+        Fewer than six columns (with the line), no samples, or a sample listed twice.
+    """
+    rows = list(_rows(path, 6, "FID IID father mother sex phenotype"))
+    if not rows:
+        raise InputError("no samples", where=path, remedy="check that the .fam is not empty")
+    counts = Counter((f[0], f[1]) for _, f in rows)
+    if len(counts) < len(rows):
+        twice = [f"{fid} {iid}" for (fid, iid), n in counts.items() if n > 1]
+        raise InputError(
+            f"{len(twice)} sample(s) listed more than once: {', '.join(twice[:5])}",
+            where=path,
+            remedy="FID and IID together must be unique",
+        )
+    return Samples(
+        fid=_objects([f[0] for _, f in rows]),
+        iid=_objects([f[1] for _, f in rows]),
+        sex=np.array([_SEX.get(f[4], 0) for _, f in rows], dtype=np.int8),
+        phenotype=_objects([f[5] for _, f in rows]),
+    )
+
+
+def read_bim(path: Path) -> Variants:
+    """Read a .bim file; chromosome names are kept as written.
+
+    Raises
+    ------
+    InputError
+        Fewer than six columns or a position that is not a whole number (with the line), or no variants.
+    """
+    chrom, ids, pos, a1, a2 = [], [], [], [], []
+    for number, fields in _rows(path, 6, "chromosome ID cM position A1 A2"):
+        try:
+            pos.append(int(fields[3]))
+        except ValueError:
+            raise InputError(
+                f"position {fields[3]!r} is not a whole number",
+                where=f"{path}:{number}",
+                remedy="the fourth .bim column is the base-pair position (0 where unknown)",
+            ) from None
+        chrom.append(sys.intern(fields[0]))
+        ids.append(fields[1])
+        a1.append(sys.intern(fields[4]))
+        a2.append(sys.intern(fields[5]))
+    if not ids:
+        raise InputError("no variants", where=path, remedy="check that the .bim is not empty")
+    return Variants(_objects(chrom), _objects(ids), np.array(pos, dtype=np.int64), _objects(a1), _objects(a2))
+
+
+def _check_bed(bed: Path, n: int, j: int, bim: Path, fam: Path) -> None:
+    found = bed.stat().st_size
+    with open(bed, "rb") as handle:
+        magic = handle.read(3)
+    if len(magic) == 3 and magic[:2] == b"\x6c\x1b" and magic[2] == 0:
+        raise InputError("sample-major .bed", where=bed, remedy="rewrite it variant-major: plink --make-bed")
+    if found >= 3 and magic != b"\x6c\x1b\x01":
+        raise InputError(
+            f"not a PLINK 1 .bed file (it starts with bytes {magic.hex(' ')}, expected 6c 1b 01)",
+            where=bed,
+            remedy="give a file made by plink --make-bed",
+        )
+    expected = 3 + j * ((n + 3) // 4)
+    if found != expected:
+        suspect = "the .bed is cut short" if found < expected else "the .bed is too long"
+        raise InputError(
+            f"{found} bytes found, {expected} expected for {n} samples ({fam.name}) and {j} variants ({bim.name})",
+            where=bed,
+            remedy=f"{suspect}, or the .bim or .fam belongs to another .bed; copy the three files again",
+        )
+
+
+def write_plink(prefix: str | Path, dosages: NDArray[np.int8], samples: Samples, variants: Variants) -> None:
+    """Write PREFIX.bed, PREFIX.bim and PREFIX.fam; each appears under its name only when all are whole.
+
+    Parameters
+    ----------
+    prefix : str or Path
+    dosages : (n, J) int8
+        Copies of a1 (0, 1, 2), -127 where missing.
+    samples : Samples
+    variants : Variants
+    """
+    suffixes = ("bed", "bim", "fam")
+    partial = {s: f"{prefix}.{s}.partial" for s in suffixes}
+    n, j = dosages.shape
+    try:
+        to_bed(
+            partial["bed"],
+            np.asfortranarray(dosages),
+            properties={
+                "fid": samples.fid.astype(str),
+                "iid": samples.iid.astype(str),
+                "father": np.full(n, "0"),
+                "mother": np.full(n, "0"),
+                "sex": samples.sex.astype(np.int32),
+                "pheno": samples.phenotype.astype(str),
+                "chromosome": variants.chrom.astype(str),
+                "sid": variants.id.astype(str),
+                "cm_position": np.zeros(j),
+                "bp_position": variants.pos.astype(np.int32),
+                "allele_1": variants.a1.astype(str),
+                "allele_2": variants.a2.astype(str),
+            },
+            count_A1=True,
+            fam_filepath=partial["fam"],
+            bim_filepath=partial["bim"],
+            num_threads=1,
+        )
+        for suffix in suffixes:
+            os.replace(partial[suffix], f"{prefix}.{suffix}")
+    finally:
+        for path in partial.values():
+            Path(path).unlink(missing_ok=True)

@@ -1,0 +1,185 @@
+"""``goals top``, ``goals export`` and ``goals info``: what a finished file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from goalscli.errors import InputError, SettingsError
+from goalscli.jobs.model_file import KIND as MODEL_KIND
+from goalscli.jobs.scan import KIND as SCORES_KIND
+from goalscli.store import atomic, opened, read_attributes, refuse_existing, strings
+from goalscli.tables import effect_table, top, tsv
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """A scores file in memory, local scores excepted.
+
+    Attributes
+    ----------
+    path : Path
+    attributes : dict
+        Root attributes: phenotype, settings, model_digest, provenance, …
+    variants, samples : dict of str to (J,) or (N,) array
+    goals : dict of str to (J,) float64
+    goals_attributes : dict
+        lambda_gc, calibration.
+    """
+
+    path: Path
+    attributes: dict[str, Any]
+    variants: dict[str, NDArray[Any]]
+    samples: dict[str, NDArray[Any]]
+    goals: dict[str, NDArray[np.float64]]
+    goals_attributes: dict[str, Any]
+
+    @property
+    def xi(self) -> float:
+        """The shift of the goals score."""
+        return float(self.attributes["settings"]["scores"]["goals"]["xi"])
+
+    @property
+    def unit(self) -> str:
+        """Words for one unit of the shift."""
+        return "allele" if self.attributes["settings"]["scores"]["goals"]["xi_unit"] == "allele" else "sd of genotype"
+
+    def table(self) -> pd.DataFrame:
+        """See :func:`goalscli.tables.effect_table`."""
+        return effect_table(self.variants, self.goals, self.xi)
+
+    def stored_local(self, index: NDArray[np.intp]) -> NDArray[np.float32] | None:
+        """Local scores (len(index), N) of these variants, or None where not all are stored."""
+        with opened(self.path, SCORES_KIND) as file:
+            if "goals/local" not in file:
+                return None
+            rows = file["goals/local_index"][:] if "goals/local_index" in file else np.arange(len(self.variants["id"]))
+            place = np.searchsorted(rows, index)
+            if (place >= len(rows)).any() or (rows[place] != index).any():
+                return None
+            return np.stack([file["goals/local"][k] for k in place])
+
+
+def read_scores(path: str | Path) -> Scores:
+    """Read a finished scores file.
+
+    Raises
+    ------
+    InputError
+        Missing, unfinished, or of another kind.
+    """
+    with opened(path, SCORES_KIND) as file:
+        goals = {n: d[:] for n, d in file["goals"].items() if d.ndim == 1 and n != "local_index"}
+        return Scores(
+            path=Path(path),
+            attributes=read_attributes(file),
+            variants=_arrays(file["variants"]),
+            samples=_arrays(file["samples"]),
+            goals=goals,
+            goals_attributes=read_attributes(file["goals"]),
+        )
+
+
+def _arrays(group: h5py.Group) -> dict[str, NDArray[Any]]:
+    return {n: strings(d) if h5py.check_string_dtype(d.dtype) else d[:] for n, d in group.items()}
+
+
+def top_table(path: str | Path, n: int, by: str = "z") -> str:
+    """Return the ``n`` top variants as TSV text.
+
+    Raises
+    ------
+    SettingsError
+        No such ranking.
+    """
+    ranks = {"z": "Z", "score": "SCORE", "p": "NEG_LOG10_P", "rms": "RMS", "spread": "SPREAD"}
+    if by not in ranks:
+        raise SettingsError(f"no ranking {by!r}", where="--by", remedy=f"give one of: {', '.join(ranks)}")
+    if n < 1:
+        raise SettingsError(f"{n} variants", where="--n", remedy="give 1 or more")
+    return tsv(top(read_scores(path).table(), n, ranks[by]))
+
+
+def export(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Path:
+    """Write every variant's row to a TSV, or to Parquet where the name ends so.
+
+    Raises
+    ------
+    SettingsError
+        Parquet is asked for and its extra is not installed.
+    """
+    out = Path(out)
+    refuse_existing([out], overwrite)
+    table = read_scores(path).table()
+    with atomic(out) as partial:
+        if out.suffix == ".parquet":
+            try:
+                table.to_parquet(partial, index=False)
+            except ImportError as error:
+                raise SettingsError(
+                    "Parquet needs the extra",
+                    where=out,
+                    remedy="pip install 'goalscli[parquet]', or write a .tsv",
+                ) from error
+        else:
+            partial.write_text(tsv(table))
+    return out
+
+
+def info(path: str | Path) -> Iterator[str]:
+    """Yield the lines that say what a model or scores file holds."""
+    with opened(path, (MODEL_KIND, SCORES_KIND)) as file:
+        told = read_attributes(file)
+        sizes = {name: file[name].shape for name in _datasets(file)}
+        inner = {name: read_attributes(group) for name, group in file.items() if len(group.attrs)}
+    record = told.pop("provenance", {})
+    yield f"{path}: {told.pop('format')} (format version {told.pop('format_version')})"
+    yield f"samples\t{sizes['samples/iid'][0]}"
+    yield f"variants\t{sizes['variants/id'][0]}"
+    filters = told.pop("filter_table", "")
+    for name, value in sorted(told.items()):
+        yield f"{name}\t{value}"
+    for group, attributes in sorted(inner.items()):
+        for name, value in sorted(attributes.items()):
+            yield f"{group}/{name}\t{value}"
+    for name, shape in sorted(sizes.items()):
+        yield f"array\t{name}\t{' x '.join(map(str, shape))}"
+    for name, value in sorted(record.items()):
+        yield f"provenance\t{name}\t{value}"
+    yield from filters.splitlines()
+
+
+def _datasets(file: h5py.File) -> list[str]:
+    names: list[str] = []
+    file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+    return names
+
+
+def only_variants(scores: Scores, ids: list[str]) -> NDArray[np.intp]:
+    """Rows of the named variants, in the order of the names.
+
+    Raises
+    ------
+    InputError
+        A name that no analysed variant bears, or that several do.
+    """
+    rows = []
+    for name in ids:
+        found = np.flatnonzero(scores.variants["id"] == name)
+        if len(found) != 1:
+            near = [str(v) for v in scores.variants["id"] if str(v).startswith(name[:5])][:3]
+            hint = f" (near: {', '.join(near)})" if near and not len(found) else ""
+            raise InputError(
+                f"{name!r} is the ID of {len(found)} analysed variants{hint}",
+                where="--snp",
+                remedy="give the ID of one",
+            )
+        rows.append(int(found[0]))
+    return np.array(rows, dtype=np.intp)

@@ -1,0 +1,81 @@
+"""``goals run``: fit, scan, top table and both pictures in one call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from goalscli.errors import GoalsError
+from goalscli.jobs.fit import FitRequest, fit, fit_outputs
+from goalscli.jobs.inputs import output_prefixes
+from goalscli.jobs.model_file import KIND as MODEL_KIND
+from goalscli.jobs.plot import LocalPlot, plot_local, plot_manhattan
+from goalscli.jobs.results import top_table
+from goalscli.jobs.scan import ScanRequest, ScanRun, scan
+from goalscli.runtime import LOG, scan_prefix
+from goalscli.store import atomic, check_equal, opened, read_attributes, refuse_existing
+
+OUTPUTS = ("model.h5", "qc.tsv", "scores.h5", "top.tsv", "manhattan.png", "local.png")
+
+
+def run(
+    request: FitRequest,
+    scan_request: ScanRequest,
+    out: str,
+    scan_run: ScanRun = ScanRun(),  # noqa: B008 (frozen)
+    *,
+    n_top: int = 20,
+    picture: LocalPlot = LocalPlot(),  # noqa: B008 (frozen)
+) -> list[Path]:
+    """Do the whole job.
+
+    Parameters
+    ----------
+    request, scan_request : FitRequest, ScanRequest
+        What determines the results.
+    out : str
+        PREFIX; for several traits PREFIX.TRAIT.
+    scan_run : ScanRun
+        How it is carried out. With ``resume``, a complete model or scan of the same settings is used again.
+    n_top : int
+        Rows of PREFIX.top.tsv.
+    picture : LocalPlot
+        Settings of the picture by group.
+
+    Returns
+    -------
+    list of Path
+        Every file written, in order.
+    """
+    traits = (request.tables.pheno_name or "one").split(",")
+    prefixes = output_prefixes(out, traits)
+    if not scan_run.resume:
+        for prefix in prefixes:
+            refuse_existing([Path(f"{prefix}.{name}") for name in OUTPUTS], scan_run.overwrite)
+    if scan_run.resume and all(Path(f"{prefix}.model.h5").is_file() for prefix in prefixes):
+        models = [_same_fit(Path(f"{prefix}.model.h5"), request) for prefix in prefixes]
+    else:
+        models = fit(request, out, overwrite=scan_run.overwrite or scan_run.resume, threads=scan_run.threads)
+    return [path for model in models for path in _rest(model, scan_request, scan_run, n_top, picture)]
+
+
+def _same_fit(model: Path, request: FitRequest) -> Path:
+    with opened(model, MODEL_KIND) as file:
+        check_equal(model, read_attributes(file), {"settings": request.settings()})
+    LOG.info("%s is complete", model)
+    return model
+
+
+def _rest(model: Path, request: ScanRequest, how: ScanRun, n_top: int, picture: LocalPlot) -> list[Path]:
+    prefix = scan_prefix(model)
+    scores = scan(model, request, prefix, how)
+    table = Path(f"{prefix}.top.tsv")
+    with atomic(table) as partial:
+        partial.write_text(top_table(scores, n_top))
+    pictures = [plot_manhattan(scores, f"{prefix}.manhattan.png", overwrite=True)]
+    try:
+        pictures.append(plot_local(scores, f"{prefix}.local.png", replace(picture, model=str(model)), overwrite=True))
+    except GoalsError as error:
+        # Without groups there is no such picture; the scores are none the worse for it.
+        LOG.warning("warning: no picture by group: %s", error)
+    return [*fit_outputs(prefix), scores, table, *pictures]

@@ -1,0 +1,21 @@
+"""Trait, covariate and sample tables: reading, matching to genotypes, and the matrix of covariates."""
+
+from goalscli.phenotypes.columns import Missing, NumericColumn, categorical, numeric, select_columns
+from goalscli.phenotypes.covariates import Covariate, Covariates, covariate_matrix
+from goalscli.phenotypes.join import Joined, join
+from goalscli.phenotypes.tables import Table, read_table
+
+__all__ = [
+    "Covariate",
+    "Covariates",
+    "Joined",
+    "Missing",
+    "NumericColumn",
+    "Table",
+    "categorical",
+    "covariate_matrix",
+    "join",
+    "numeric",
+    "read_table",
+    "select_columns",
+]

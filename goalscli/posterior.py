@@ -1,0 +1,74 @@
+"""The contract between models and scores: what a posterior of f offers. No code: either side can be replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Posterior of the GOALS operator f(x) - f(x + xi e_j) for a block of C variants.
+
+    Attributes
+    ----------
+    mean : (C,) float64
+        Posterior mean of the global score (the mean over samples); trait sd, the paper's sign f - g.
+    variance : (C,) float64
+        Posterior variance of the global score (Eq. S4).
+    null_variance : (C,) float64
+        Variance of ``mean`` over traits drawn from the polygenic null, hᵀPh.
+    z : (C,) float64
+        mean/sqrt(null_variance), by its limit where the signal variance is 0.
+    local : callable
+        () -> (N, C) float64, posterior mean for each sample (Eq. 12); computed only when called.
+    """
+
+    mean: Array
+    variance: Array
+    null_variance: Array
+    z: Array
+    local: Callable[[], Array]
+
+
+@runtime_checkable
+class Posterior(Protocol):
+    """Posterior of f at the N analysed samples.
+
+    Attributes
+    ----------
+    residual_df : int
+        N minus the number of fixed effects.
+    profiled : bool
+        The scale of the variances was estimated from this trait (REML), rather than given.
+    """
+
+    residual_df: int
+    profiled: bool
+
+    @property
+    def mean(self) -> Array:
+        """Posterior mean of f, (N,) float64."""
+
+    def covariance(self) -> Array:
+        """Posterior covariance of f, (N, N) float64."""
+
+    def project(self, right: Array) -> Array:
+        """P·right, (N, C) float64; P = A⁻¹ less its projection on the fixed effects."""
+
+
+@runtime_checkable
+class Shiftable(Posterior, Protocol):
+    """A posterior that can shift one feature at a time."""
+
+    def prepare(self) -> None:
+        """Do the work that all shifts share; afterwards :meth:`shift` may be called from several threads."""
+
+    def shift(self, values: Array, xi: float | Array) -> Shift:
+        """Shift each column of ``values`` (N, C) by xi: a number, or (C,)."""

@@ -1,0 +1,275 @@
+"""The only scoring loop: read chunks in a thread, score blocks in workers, write in order.
+
+Each worker scores whole blocks of 256 columns with a one-threaded BLAS, so the bits of a result depend neither on the
+number of threads nor on how the variants were cut into chunks, parts and resumed runs.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalscli.dataset import Chunk, Dataset
+from goalscli.errors import InputError, SettingsError
+from goalscli.runtime import Progress, cpu_limit, single_threaded_blas
+from goalscli.scores import Arrays, BoundScore
+
+T = TypeVar("T")
+
+TARGET_CHUNK_BYTES = 64 * 1024**2
+
+
+@dataclass(frozen=True)
+class LocalRequest:
+    """Which variants' local scores to keep.
+
+    Attributes
+    ----------
+    everything : bool
+        All variants.
+    top : int
+        The ``top`` variants of greatest |z|, ties by file order.
+    named : (K,) intp, optional
+        These rows of the variant table, ascending.
+    """
+
+    everything: bool = False
+    top: int = 0
+    named: NDArray[np.intp] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many are chosen; 0 for none, and for all."""
+        return self.top if self.named is None else len(self.named)
+
+    def choose(self, ranking: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the chosen rows, ascending, once all variants are ranked."""
+        if self.named is not None:
+            return self.named
+        return np.sort(np.argsort(-np.abs(ranking), kind="stable")[: self.top])
+
+
+class Sink(Protocol):
+    """Where columns go; names are "score/column" and "score/local"."""
+
+    def write(self, index: NDArray[np.intp], columns: Mapping[str, NDArray[Any]]) -> None:
+        """Take the rows ``index`` of each named array."""
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Return one whole column."""
+
+
+def auto_chunk_size(n_samples: int) -> int:
+    """Variants read at once: whole blocks in about 64 MiB of float64."""
+    blocks = TARGET_CHUNK_BYTES // (n_samples * 8 * 256)
+    return 256 * int(np.clip(blocks, 1, 8))
+
+
+def bind(posterior: Any, dataset: Dataset, scores: Sequence[Any]) -> dict[str, BoundScore]:
+    """Bind scores to a posterior, by name; in one thread of BLAS, so that no bit depends on the number of threads."""
+    with single_threaded_blas():
+        return {score.name: score.bind(posterior, dataset) for score in scores}
+
+
+def stream(
+    bound: Mapping[str, BoundScore],
+    dataset: Dataset,
+    sink: Sink,
+    index: NDArray[np.intp],
+    *,
+    keep_local: bool = False,
+    chunk_size: int | None = None,
+    threads: int | None = None,
+) -> None:
+    """Score the variants ``index`` and hand them to ``sink`` in order, a chunk at a time.
+
+    Parameters
+    ----------
+    bound : mapping of str to BoundScore
+    dataset : Dataset
+    sink : Sink
+    index : (C,) intp
+        Ascending rows of the variant table.
+    keep_local : bool
+        Hand over "NAME/local", (C, N) float32, too.
+    chunk_size : int, optional
+        Variants read and written at once; :func:`auto_chunk_size` where None.
+    threads : int, optional
+        Workers; all CPUs we may use where None.
+
+    Raises
+    ------
+    InputError
+        A result is not finite; nothing of its chunk is written.
+    """
+    size = auto_chunk_size(dataset.n_samples) if chunk_size is None else chunk_size
+    if size < 1:
+        raise SettingsError(f"{size} variants a chunk", where="--chunk-size", remedy="give 1 or more")
+    workers = cpu_limit() if threads is None else threads
+    with (
+        single_threaded_blas(),
+        ThreadPoolExecutor(1, "reader") as reader,
+        ThreadPoolExecutor(workers, "scorer") as pool,
+        Progress("scan", len(index)) as progress,
+    ):
+        chunks = _ahead(reader, dataset.chunks(size, index))
+        jobs = ((chunk, [pool.submit(_score, bound, b, keep_local) for b in chunk.blocks()]) for chunk in chunks)
+        # Blocks of the next chunk are queued while this one's are gathered, so that workers never wait for the disk.
+        for chunk, blocks in _lookahead(jobs, 1 + workers * 256 // size):
+            columns = _join([block.result() for block in blocks])
+            sink.write(chunk.index, columns)
+            progress.advance(len(chunk.index))
+
+
+def _ahead(reader: ThreadPoolExecutor, items: Iterator[T]) -> Iterator[T]:
+    """Fetch one item ahead in the reader's thread."""
+    stop = object()
+    pending: Future[Any] = reader.submit(next, items, stop)
+    while (item := pending.result()) is not stop:
+        pending = reader.submit(next, items, stop)
+        yield item
+
+
+def _lookahead(items: Iterator[T], depth: int) -> Iterator[T]:
+    """Draw ``depth`` items before giving the first one on."""
+    waiting: deque[T] = deque()
+    for item in items:
+        waiting.append(item)
+        if len(waiting) > depth:
+            yield waiting.popleft()
+    yield from waiting
+
+
+def _score(bound: Mapping[str, BoundScore], block: Chunk, keep_local: bool) -> Arrays:
+    """Score one padded block with every score; the padding is cut off here."""
+    out: Arrays = {}
+    width = len(block.index)
+    for name, score in bound.items():
+        if keep_local:
+            columns, local = score.with_local(block)
+            out[f"{name}/local"] = local[:width]
+        else:
+            columns = score(block)
+        for field in score.fields:
+            values = columns[field.name][:width]
+            if not np.isfinite(values).all():
+                raise InputError(
+                    f"{int(np.sum(~np.isfinite(values)))} values of {name}/{field.name} are not finite",
+                    remedy="check --xi, --theta, --signal and --noise",
+                )
+            out[f"{name}/{field.name}"] = values
+    return out
+
+
+def _join(blocks: Sequence[Arrays]) -> Arrays:
+    return blocks[0] if len(blocks) == 1 else {k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]}
+
+
+def finish(bound: Mapping[str, BoundScore], sink: Sink) -> tuple[Arrays, dict[str, Mapping[str, Any]]]:
+    """Run each score's own finish: changed columns ("score/column") and attributes by score."""
+    changed: Arrays = {}
+    attributes: dict[str, Mapping[str, Any]] = {}
+    for name, score in bound.items():
+        columns, attributes[name] = score.finish({f.name: sink.read(f"{name}/{f.name}") for f in score.fields})
+        changed |= {f"{name}/{key}": values for key, values in columns.items()}
+    return changed, attributes
+
+
+def local_scores(
+    score: BoundScore, dataset: Dataset, index: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
+    """Compute local scores of a few variants, bit for bit those of the scan.
+
+    Yields
+    ------
+    index, local : (C,) intp and (C, N) float32
+        At most 256 variants at a time, in the order of ``index`` (ascending).
+    """
+    with single_threaded_blas():
+        for chunk in dataset.chunks(256, index):
+            for block in chunk.blocks():
+                yield block.index, score.with_local(block)[1][: len(block.index)]
+
+
+@dataclass(frozen=True, eq=False)
+class ScanResult:
+    """A scan in memory.
+
+    Attributes
+    ----------
+    columns : mapping of str to (J,) float64
+        "goals/score", "goals/sd", …
+    attributes : mapping of str to mapping
+        By score: λ_GC, how p was calibrated, …
+    local_index : (K,) intp
+        Rows of the variant table whose local scores were kept, ascending.
+    local : mapping of str to (K, N) float32
+        By score.
+    dataset : Dataset
+    """
+
+    columns: Mapping[str, NDArray[np.float64]]
+    attributes: Mapping[str, Mapping[str, Any]]
+    local_index: NDArray[np.intp]
+    local: Mapping[str, NDArray[np.float32]]
+    dataset: Dataset
+
+
+class _Memory:
+    """A sink of arrays in memory."""
+
+    def __init__(self, n_variants: int) -> None:
+        self._n, self.arrays = n_variants, {}  # type: int, dict[str, NDArray[Any]]
+
+    def write(self, index: NDArray[np.intp], columns: Mapping[str, NDArray[Any]]) -> None:
+        for name, values in columns.items():
+            if name not in self.arrays:
+                self.arrays[name] = np.empty((self._n, *values.shape[1:]), dtype=values.dtype)
+            self.arrays[name][index] = values
+
+    def read(self, name: str) -> NDArray[Any]:
+        return self.arrays[name]
+
+
+def scan(
+    posterior: Any,
+    dataset: Dataset,
+    scores: Sequence[Any],
+    *,
+    local: LocalRequest = LocalRequest(),
+    chunk_size: int | None = None,
+    threads: int | None = None,
+) -> ScanResult:
+    """Score every variant of ``dataset`` in memory.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        From a model's ``fit``.
+    dataset : Dataset
+    scores : sequence of score settings
+        E.g. ``[Goals(xi=1.0)]``.
+    local : LocalRequest
+    chunk_size, threads : int, optional
+        See :func:`stream`.
+    """
+    bound = bind(posterior, dataset, scores)
+    sink = _Memory(dataset.n_variants)
+    everything = np.arange(dataset.n_variants)
+    stream(bound, dataset, sink, everything, keep_local=local.everything, chunk_size=chunk_size, threads=threads)
+    changed, attributes = finish(bound, sink)
+    kept = {name: sink.arrays.pop(f"{name}/local", np.empty((0, dataset.n_samples), np.float32)) for name in bound}
+    index = everything if local.everything else np.empty(0, np.intp)
+    if local.count:
+        first = next(iter(bound.values()))
+        index = local.choose(sink.read(f"{next(iter(bound))}/{first.ranking}"))
+        kept = {
+            name: np.concatenate([part for _, part in local_scores(b, dataset, index)]) for name, b in bound.items()
+        }
+    return ScanResult(sink.arrays | changed, attributes, index, kept, dataset)

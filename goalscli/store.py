@@ -1,0 +1,278 @@
+"""HDF5 files: named arrays filled by runs of variants, atomic finish, resume. Knows no model and no score.
+
+A file lives under PATH.partial until :meth:`Writer.finish` renames it. Columns are contiguous and allocated when made,
+so that filling them changes no HDF5 metadata: after a SIGKILL the file opens, and what was marked done is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from goalscli.errors import InputError, OutputError
+from goalscli.provenance import canonical_json
+
+DONE = "progress/done"
+
+_JSON = "json:"
+
+
+def refuse_existing(paths: list[Path], overwrite: bool) -> None:
+    """Raise OutputError when one of these results exists already, unless it may be overwritten."""
+    there = [str(p) for p in paths if p.exists()]
+    if there and not overwrite:
+        raise OutputError("exists already", where=", ".join(there), remedy="give another --out, or --overwrite")
+
+
+@contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """Yield PATH.partial to write to; it becomes PATH when the block ends well and is removed when not."""
+    path = Path(path)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield partial
+        os.replace(partial, path)
+    except OSError as error:
+        raise OutputError(
+            f"cannot be written ({error.strerror or error})",
+            where=path,
+            remedy="check the folder, its permissions and space",
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def runs(index: NDArray[np.intp]) -> Iterator[tuple[slice, slice]]:
+    """Cut an ascending index into contiguous runs: (slice of the positions, slice of the index's values)."""
+    breaks = np.flatnonzero(np.diff(index) != 1) + 1
+    for part in np.split(np.arange(len(index)), breaks):
+        if len(part):
+            yield slice(part[0], part[-1] + 1), slice(int(index[part[0]]), int(index[part[-1]]) + 1)
+
+
+class Writer:
+    """A result file being made.
+
+    Parameters
+    ----------
+    file : h5py.File
+        The open partial file.
+    path : Path
+        Its final name.
+    """
+
+    def __init__(self, file: h5py.File, path: Path) -> None:
+        self._file, self.path = file, path
+
+    @classmethod
+    def create(cls, path: str | Path, kind: str, attributes: Mapping[str, Any]) -> Writer:
+        """Start a new file of ``kind`` (its ``format``), replacing a partial one."""
+        path = Path(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = h5py.File(partial_path(path), "w")
+        except OSError as error:
+            raise OutputError(
+                f"cannot be written ({_reason(error)})",
+                where=path,
+                remedy="check the folder, its permissions and space",
+            ) from error
+        writer = cls(file, path)
+        writer.set_attributes("/", {"format": kind, "format_version": 1, "complete": False, **attributes})
+        return writer
+
+    @classmethod
+    def resume(cls, path: str | Path, kind: str, must_equal: Mapping[str, Any]) -> Writer:
+        """Open the partial file of an interrupted run.
+
+        Raises
+        ------
+        OutputError
+            It cannot be read, or one of its attributes differs from ``must_equal``.
+        """
+        path = Path(path)
+        partial = partial_path(path)
+        try:
+            file = h5py.File(partial, "r+")
+        except OSError as error:
+            raise OutputError(
+                f"the unfinished file cannot be opened ({_reason(error)})",
+                where=partial,
+                remedy="another goals may be writing it; if not, delete it and start again",
+            ) from error
+        try:
+            check_equal(partial, read_attributes(file["/"]), {"format": kind, **must_equal})
+            if DONE not in file:
+                raise OutputError("stopped before its first variant", where=partial, remedy="delete it and start again")
+        except BaseException:
+            file.close()
+            raise
+        return cls(file, path)
+
+    def set_attributes(self, group: str, attributes: Mapping[str, Any]) -> None:
+        """Store attributes on a group; dicts and lists as JSON."""
+        target = self._file.require_group(group)
+        for name, value in attributes.items():
+            coded = isinstance(value, dict | list | tuple)
+            target.attrs[name] = _JSON + canonical_json(value) if coded else value
+
+    def add(self, name: str, values: NDArray[Any], description: str = "", unit: str = "") -> None:
+        """Store a whole array; object arrays as UTF-8 strings."""
+        dtype = h5py.string_dtype() if values.dtype == object else None
+        if name in self._file:
+            del self._file[name]
+        self._describe(self._file.create_dataset(name, data=values, dtype=dtype), description, unit)
+
+    def allocate(self, name: str, shape: tuple[int, ...], dtype: str, description: str = "", unit: str = "") -> None:
+        """Make a contiguous array to be filled by runs of its first axis."""
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+        kind = np.dtype(dtype)
+        if len(shape) == 1:
+            plist.set_fill_value(np.array(np.nan if kind.kind == "f" else 0, dtype=kind))
+        else:
+            plist.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+        parent, _, leaf = name.rpartition("/")
+        group = self._file.require_group(parent) if parent else self._file
+        space = h5py.h5s.create_simple(shape)
+        h5py.h5d.create(group.id, leaf.encode(), h5py.h5t.py_create(kind, logical=True), space, plist)
+        self._describe(self._file[name], description, unit)
+
+    @staticmethod
+    def _describe(dataset: h5py.Dataset, description: str, unit: str) -> None:
+        if description:
+            dataset.attrs["description"], dataset.attrs["unit"] = description, unit
+
+    def begin(self, n_variants: int) -> None:
+        """Everything is allocated: from here on only values change."""
+        self.allocate(DONE, (n_variants,), "u1")
+        self._file.flush()
+
+    def write(self, index: NDArray[np.intp], columns: Mapping[str, NDArray[Any]]) -> None:
+        """Fill the rows of ascending ``index`` in each named array, flush, then mark them done."""
+        for name, values in columns.items():
+            dataset = self._file[name]
+            for part, place in runs(index):
+                dataset[place] = values[part]
+        self._file.flush()
+        for _, place in runs(index):
+            self._file[DONE][place] = 1
+        self._file.flush()
+
+    def fill(self, name: str, rows: slice, values: NDArray[Any]) -> None:
+        """Fill rows of one array, without a mark."""
+        self._file[name][rows] = values
+
+    def done(self) -> NDArray[np.bool_]:
+        """Which variants are marked done, (J,) bool."""
+        marks: NDArray[np.bool_] = self._file[DONE][:].astype(bool)
+        return marks
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Return one array as written so far."""
+        values: NDArray[Any] = self._file[name][:]
+        return values
+
+    def finish(self) -> None:
+        """Close the file and give it its final name; the marks stay in it, so that no metadata moves."""
+        self._file.attrs["complete"] = True
+        self._file.close()
+        with open(partial_path(self.path), "rb") as handle:
+            os.fsync(handle.fileno())
+        os.replace(partial_path(self.path), self.path)
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
+        if self._file:
+            self._file.close()
+
+
+def partial_path(path: str | Path) -> Path:
+    """Return the name an unfinished file has."""
+    path = Path(path)
+    return path.with_name(path.name + ".partial")
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error).splitlines()[0]
+
+
+def check_equal(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raise OutputError, naming what differs, unless ``found`` holds every value of ``wanted``."""
+    for name, value in wanted.items():
+        have = found.get(name)
+        if canonical_json(have) != canonical_json(value):
+            changed = [name]
+            if isinstance(have, dict) and isinstance(value, dict):
+                changed = [k for k in sorted({*have, *value}) if have.get(k) != value.get(k)]
+            raise OutputError(
+                f"belongs to a run with other settings or inputs (differs in {', '.join(changed)})",
+                where=path,
+                remedy="give the same options and files, or delete it and start again",
+            )
+
+
+def read_attributes(group: h5py.Group) -> dict[str, Any]:
+    """Return a group's attributes as Python values, JSON decoded."""
+    out: dict[str, Any] = {}
+    for name, value in group.attrs.items():
+        if isinstance(value, str) and value.startswith(_JSON):
+            value = json.loads(value.removeprefix(_JSON))
+        out[name] = value.item() if isinstance(value, np.generic) else value
+    return out
+
+
+@contextmanager
+def opened(path: str | Path, kind: str | tuple[str, ...]) -> Iterator[h5py.File]:
+    """Open a complete file of ours for reading.
+
+    Raises
+    ------
+    InputError
+        Missing, not HDF5, of another kind, or unfinished.
+    """
+    path = Path(path)
+    kinds = (kind,) if isinstance(kind, str) else kind
+    if not path.is_file():
+        unfinished = partial_path(path).exists()
+        remedy = "finish it with --resume" if unfinished else "check the path"
+        raise InputError(
+            "no such file" + (" (only an unfinished one)" if unfinished else ""), where=path, remedy=remedy
+        )
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise InputError(
+            f"not a readable HDF5 file ({_reason(error)})",
+            where=path,
+            remedy=f"give a {' or '.join(kinds)} file",
+        ) from error
+    with file:
+        found = file.attrs.get("format")
+        if found not in kinds:
+            raise InputError(
+                f"is a {found or 'foreign HDF5'} file, expected {' or '.join(kinds)}",
+                where=path,
+                remedy="give the file that goals fit (model) or goals scan (scores) wrote",
+            )
+        if not file.attrs.get("complete", False):
+            raise InputError("is not complete", where=path, remedy="finish it with --resume")
+        yield file
+
+
+def strings(dataset: h5py.Dataset) -> NDArray[np.object_]:
+    """Read a string array as Python str objects."""
+    values: NDArray[np.object_] = dataset.asstr()[:]
+    return values.astype(object)
