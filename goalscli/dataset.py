@@ -16,8 +16,7 @@ from goalscli.phenotypes import Covariate, Covariates, covariate_matrix
 from goalscli.runtime import LOG, Progress
 
 BLOCK = 256
-"""Columns of every product of a scan: blocks are padded with zeros to exactly this, so that bits do not depend on how
-the variants were cut."""
+"""Columns of every product of a scan: blocks have exactly this width, however the variants were cut."""
 
 
 @dataclass(frozen=True)
@@ -87,22 +86,36 @@ class Chunk:
     ----------
     index : (C,) intp
         Rows of the dataset's variant table.
-    values : (N, C) float64, Fortran order
-        Features of the model; padded chunks have more columns (all zero) than ``index`` has entries.
+    columns : (C,) intp
+        Where each of them lies in ``values``.
+    values : (N, C) or (N, BLOCK) float64, Fortran order
+        Features of the model; in a padded block the other columns are all zero.
     """
 
     index: NDArray[np.intp]
+    columns: NDArray[np.intp]
     values: NDArray[np.float64]
 
     def blocks(self) -> Iterator[Chunk]:
-        """Cut into blocks of exactly :data:`BLOCK` columns, the last one padded with zeros."""
-        for start in range(0, len(self.index), BLOCK):
-            index, values = self.index[start : start + BLOCK], self.values[:, start : start + BLOCK]
-            if values.shape[1] < BLOCK:
-                padded = np.zeros((len(values), BLOCK), order="F")
-                padded[:, : values.shape[1]] = values
-                values = padded
-            yield Chunk(index, values)
+        """Lay the variants into blocks of exactly :data:`BLOCK` columns, zero where there is none.
+
+        Variant j always lies in column j mod BLOCK, since the last bits of a product depend on the column (in single
+        precision OpenBLAS sums the last columns of a block in another order than the first ones).
+        """
+        places = self.index % BLOCK
+        # The first variant of each column goes to the first block, the second to the second, and so on.
+        order = np.argsort(places, kind="stable")
+        ranked = places[order]
+        layer = np.empty(len(places), dtype=np.intp)
+        layer[order] = np.arange(len(places)) - np.searchsorted(ranked, ranked)
+        for k in range(int(layer.max(initial=-1)) + 1):
+            at = np.flatnonzero(layer == k)
+            if len(at) == BLOCK and places[at[0]] == 0 and at[-1] - at[0] == BLOCK - 1:
+                values = self.values[:, at[0] : at[-1] + 1]
+            else:
+                values = np.zeros((len(self.values), BLOCK), order="F")
+                values[:, places[at]] = self.values[:, at]
+            yield Chunk(self.index[at], places[at], values)
 
 
 @dataclass(frozen=True)
@@ -168,7 +181,7 @@ class Dataset:
         chosen = np.arange(self.n_variants) if index is None else index
         for start in range(0, len(chosen), size):
             part = chosen[start : start + size]
-            yield Chunk(part, self.values(part))
+            yield Chunk(part, np.arange(len(part)), self.values(part))
 
     def values(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the features of these variants, (N, len(index)) float64, Fortran order."""

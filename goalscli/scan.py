@@ -1,7 +1,7 @@
 """The only scoring loop: read chunks in a thread, score blocks in workers, write in order.
 
-Each worker scores whole blocks of 256 columns with a one-threaded BLAS, so the bits of a result depend neither on the
-number of threads nor on how the variants were cut into chunks, parts and resumed runs.
+Each worker scores blocks of 256 columns with a one-threaded BLAS, and a variant always lies in the same column, so the
+bits of a result depend neither on the number of threads nor on how the variants were cut into chunks and resumed runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.dataset import Chunk, Dataset
+from goalscli.dataset import BLOCK, Chunk, Dataset
 from goalscli.errors import InputError, SettingsError
 from goalscli.runtime import Progress, cpu_limit, single_threaded_blas
 from goalscli.scores import Arrays, BoundScore
@@ -67,8 +67,8 @@ class Sink(Protocol):
 
 def auto_chunk_size(n_samples: int) -> int:
     """Variants read at once: whole blocks in about 64 MiB of float64."""
-    blocks = TARGET_CHUNK_BYTES // (n_samples * 8 * 256)
-    return 256 * int(np.clip(blocks, 1, 8))
+    blocks = TARGET_CHUNK_BYTES // (n_samples * 8 * BLOCK)
+    return BLOCK * int(np.clip(blocks, 1, 8))
 
 
 def bind(posterior: Any, dataset: Dataset, scores: Sequence[Any]) -> dict[str, BoundScore]:
@@ -119,12 +119,15 @@ def stream(
         Progress("scan", len(index)) as progress,
     ):
         chunks = _ahead(reader, dataset.chunks(size, index))
-        jobs = ((chunk, [pool.submit(_score, bound, b, keep_local) for b in chunk.blocks()]) for chunk in chunks)
+        jobs = (
+            (chunk.index, [(b.index, pool.submit(_score, bound, b, keep_local)) for b in chunk.blocks()])
+            for chunk in chunks
+        )
         # Blocks of the next chunk are queued while this one's are gathered, so that workers never wait for the disk.
-        for chunk, blocks in _lookahead(jobs, 1 + workers * 256 // size):
-            columns = _join([block.result() for block in blocks])
-            sink.write(chunk.index, columns)
-            progress.advance(len(chunk.index))
+        for rows, blocks in _lookahead(jobs, 1 + workers * BLOCK // size):
+            columns = _join([job.result() for _, job in blocks], np.concatenate([place for place, _ in blocks]))
+            sink.write(rows, columns)
+            progress.advance(len(rows))
 
 
 def _ahead(reader: ThreadPoolExecutor, items: Iterator[T]) -> Iterator[T]:
@@ -147,17 +150,18 @@ def _lookahead(items: Iterator[T], depth: int) -> Iterator[T]:
 
 
 def _score(bound: Mapping[str, BoundScore], block: Chunk, keep_local: bool) -> Arrays:
-    """Score one padded block with every score; the padding is cut off here."""
+    """Score one padded block with every score; the padding is left out here."""
     out: Arrays = {}
-    width = len(block.index)
+    full = len(block.index) == block.values.shape[1]
+    kept = slice(None) if full and np.all(np.diff(block.columns) == 1) else block.columns
     for name, score in bound.items():
         if keep_local:
             columns, local = score.with_local(block)
-            out[f"{name}/local"] = local[:width]
+            out[f"{name}/local"] = local[kept]
         else:
             columns = score(block)
         for field in score.fields:
-            values = columns[field.name][:width]
+            values = columns[field.name][kept]
             if not np.isfinite(values).all():
                 raise InputError(
                     f"{int(np.sum(~np.isfinite(values)))} values of {name}/{field.name} are not finite",
@@ -167,8 +171,15 @@ def _score(bound: Mapping[str, BoundScore], block: Chunk, keep_local: bool) -> A
     return out
 
 
-def _join(blocks: Sequence[Arrays]) -> Arrays:
-    return blocks[0] if len(blocks) == 1 else {k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]}
+def _join(blocks: Sequence[Arrays], order: NDArray[np.intp]) -> Arrays:
+    """Put the blocks of a chunk together again, in the chunk's order."""
+    if len(blocks) == 1:
+        return blocks[0]
+    joined = {k: np.concatenate([b[k] for b in blocks]) for k in blocks[0]}
+    if np.all(np.diff(order) > 0):
+        return joined
+    place = np.argsort(order)
+    return {k: v[place] for k, v in joined.items()}
 
 
 def finish(bound: Mapping[str, BoundScore], sink: Sink) -> tuple[Arrays, dict[str, Mapping[str, Any]]]:
@@ -181,20 +192,20 @@ def finish(bound: Mapping[str, BoundScore], sink: Sink) -> tuple[Arrays, dict[st
     return changed, attributes
 
 
-def local_scores(
-    score: BoundScore, dataset: Dataset, index: NDArray[np.intp]
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float32]]]:
+def local_scores(score: BoundScore, dataset: Dataset, index: NDArray[np.intp]) -> Iterator[NDArray[np.float32]]:
     """Compute local scores of a few variants, bit for bit those of the scan.
 
     Yields
     ------
-    index, local : (C,) intp and (C, N) float32
-        At most 256 variants at a time, in the order of ``index`` (ascending).
+    (C, N) float32
+        Rows in the order of ``index`` (ascending), at most 256 at a time.
     """
     with single_threaded_blas():
-        for chunk in dataset.chunks(256, index):
+        for chunk in dataset.chunks(BLOCK, index):
+            rows = np.empty((len(chunk.index), dataset.n_samples), dtype=np.float32)
             for block in chunk.blocks():
-                yield block.index, score.with_local(block)[1][: len(block.index)]
+                rows[np.searchsorted(chunk.index, block.index)] = score.with_local(block)[1][block.columns]
+            yield rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +280,5 @@ def scan(
     if local.count:
         first = next(iter(bound.values()))
         index = local.choose(sink.read(f"{next(iter(bound))}/{first.ranking}"))
-        kept = {
-            name: np.concatenate([part for _, part in local_scores(b, dataset, index)]) for name, b in bound.items()
-        }
+        kept = {name: np.concatenate(list(local_scores(b, dataset, index))) for name, b in bound.items()}
     return ScanResult(sink.arrays | changed, attributes, index, kept, dataset)

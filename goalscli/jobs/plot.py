@@ -159,7 +159,7 @@ def local_of(read: Scores, index: NDArray[np.intp], settings: LocalPlot) -> NDAr
         told = read.attributes["settings"]
         goals = Goals(**told["scores"]["goals"])
         bound = bind(posterior.with_precision(told["precision"]), dataset, [goals])["goals"]
-        stored = np.concatenate([part for _, part in local_scores(bound, dataset, index[order])])
+        stored = np.concatenate(list(local_scores(bound, dataset, index[order])))
     out = np.empty_like(stored)
     out[order] = stored
     return out

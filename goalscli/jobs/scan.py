@@ -242,9 +242,9 @@ def _finish(plan: _Plan, writer: Writer) -> None:
         index = plan.local.choose(writer.read(f"{first}/{ranked_by.ranking}"))
         for name, score in plan.bound.items():
             start = 0
-            for rows, local in local_scores(score, plan.dataset, index):
-                writer.fill(f"{name}/local", slice(start, start + len(rows)), local)
-                start += len(rows)
+            for local in local_scores(score, plan.dataset, index):
+                writer.fill(f"{name}/local", slice(start, start + len(local)), local)
+                start += len(local)
             writer.fill(f"{name}/local_index", slice(0, len(index)), index)
     changed, attributes = finish(plan.bound, writer)
     for name, values in changed.items():

@@ -50,7 +50,7 @@ class BoundScore(Protocol):
         """What it was bound with, ready for JSON."""
 
     def __call__(self, chunk: Chunk) -> Arrays:
-        """Columns for a block: name → (C,) float64 with C the block's (padded) width."""
+        """Columns for a block: name → one float64 for each column of its values."""
 
     def with_local(self, chunk: Chunk) -> tuple[Arrays, NDArray[np.float32]]:
         """Return the same columns, and the local scores (C, N) float32."""

@@ -87,9 +87,9 @@ class BoundGoals:
         return self.options.settings()
 
     def _shift(self, chunk: Chunk) -> Shift:
-        # Padded columns are all zero and their rows are cut off later: any shift will do.
+        # Padded columns are all zero and are left out later: any shift will do.
         xi = np.ones(chunk.values.shape[1])
-        xi[: len(chunk.index)] = self.xi[chunk.index]
+        xi[chunk.columns] = self.xi[chunk.index]
         return self.posterior.shift(chunk.values, xi)
 
     def __call__(self, chunk: Chunk) -> Arrays:
