@@ -23,6 +23,7 @@ _WHERE = {
     "TraitSettings": "goalscli.simulate",
     "Treatment": "goalscli.dataset",
     "from_array": "goalscli.genotypes.memory",
+    "from_snpreader": "goalscli.genotypes.snpreader",
     "load_model": "goalscli.jobs.model_file",
     "read_plink": "goalscli.jobs.inputs",
     "read_scores": "goalscli.jobs.results",

@@ -110,7 +110,7 @@ class RBF:
         gram = np.zeros((n_samples, n_samples), order="F")
         for values in chunks:
             gram = dsyrk(1.0, values, beta=1.0, c=gram, lower=1, overwrite_c=1)
-        _mirror(gram)
+        mirror(gram)
         square = np.diag(gram).copy()
         gram *= -2
         gram += square
@@ -206,8 +206,8 @@ def median_bandwidth(distances: Array) -> float:
     return 1 / median
 
 
-def _mirror(lower: Array) -> None:
-    """Copy the lower triangle onto the upper one, block by block (no N×N temporary)."""
+def mirror(lower: Array) -> None:
+    """Copy the lower triangle of (N, N) onto the upper one, in place, block by block (no N×N temporary)."""
     step = 512
     for start in range(0, len(lower), step):
         stop = min(start + step, len(lower))

@@ -215,7 +215,7 @@ class Progress:
             bar = f"\r{self.what} [{'#' * filled}{'.' * (30 - filled)}] {share:4.0%} {left:5.0f} s left "
             sys.stderr.write(bar)
             sys.stderr.flush()
-        elif now - self._last >= self.interval:
+        elif now - self._last >= self.interval and self.done < self.total:
             LOG.info(
                 "%s: %d of %d (%.0f%%), about %.0f s left",
                 self.what,

@@ -193,8 +193,11 @@ class ExactPosterior:
 
     @cached_property
     def _projection(self) -> Array:
-        factor = Factor(self.gram, self.signal_variance, self.noise_variance, self.covariates, np.empty_like(self.gram))
-        return factor.projection_matrix()
+        return self._invert()
+
+    def _invert(self) -> Array:
+        buffer = np.empty_like(self.gram, order="F")
+        return Factor(self.gram, self.signal_variance, self.noise_variance, self.covariates, buffer).projection_matrix()
 
     @cached_property
     def _products(self) -> tuple[GramProducts, NDArray[np.float32] | NDArray[np.float64]]:
@@ -202,8 +205,9 @@ class ExactPosterior:
         sums, fitted = np.asarray(self.gram.sum(axis=1)), np.asarray(self.gram @ self.weights)
         if self.precision == "double":
             return GramProducts(self.gram, sums, self.weights, fitted), self._projection
-        single = self.gram.astype(np.float32)
-        return GramProducts(single, sums, self.weights, fitted), self._projection.astype(np.float32)
+        # P is not kept in double: at N = 20,000 that would be 3 GB for nothing.
+        single, projection = self.gram.astype(np.float32), self._invert().astype(np.float32)
+        return GramProducts(single, sums, self.weights, fitted), projection
 
     def prepare(self) -> None:
         """Factorise now rather than at the first shift, which several threads may call at once."""

@@ -9,9 +9,11 @@ from math import exp, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack, solve_triangular
+from scipy.linalg.blas import dgemm
 from scipy.optimize import minimize_scalar
 
 from goalscli.errors import InputError
+from goalscli.kernels import mirror
 
 Array = NDArray[np.float64]
 
@@ -94,9 +96,10 @@ class Factor:
         """P, (N, N) float64; overwrites the factor, after which this object is of no more use."""
         correction = solve_triangular(self.lower, self.basis, lower=True, trans="T", check_finite=False)
         inverse, _ = lapack.dpotri(self.lower, lower=1, overwrite_c=1)
-        inverse += np.tril(inverse, -1).T
+        mirror(inverse)
         if correction.shape[1]:
-            inverse -= correction @ correction.T
+            # In place: P = A⁻¹ - correction·correctionᵀ.
+            inverse = dgemm(-1.0, correction, correction, beta=1.0, c=inverse, trans_b=1, overwrite_c=1)
         return np.asarray(inverse)
 
 
