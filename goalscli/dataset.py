@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -223,8 +223,20 @@ def assemble(
     treatment: Treatment,
     *,
     intercept: bool = True,
+    check_samples: Callable[[int], None] = lambda n: None,
 ) -> Dataset:
-    """Filter, align and standardise (DESIGN: mind, trait and covariates present, geno, maf, monomorphic).
+    """Filter, align and standardise; in this order: mind, trait and covariates present, geno, maf, monomorphic.
+
+    Parameters
+    ----------
+    source : GenotypeSource
+    columns : Columns
+    filters : qc.Filters
+    treatment : Treatment
+    intercept : bool
+        Fit a mean.
+    check_samples : callable
+        Told the greatest possible number of samples before genotypes are read; may refuse it.
 
     Raises
     ------
@@ -235,6 +247,7 @@ def assemble(
     candidates = np.arange(len(source.variants))
     present = ~np.isnan(columns.phenotype) & _complete(columns.covariates, len(source.samples))
     _require_samples(int(present.sum()), columns.trait, account)
+    check_samples(int(present.sum()))
     genotyped = np.arange(len(source.samples))
     reference, stats = _pass(source, columns, treatment, genotyped, candidates, present)
     called = stats.sample_missing <= filters.mind + 1e-12

@@ -49,7 +49,7 @@ tables = _stack(
         metavar="CODE",
         default="-9",
         show_default=True,
-        help="Missing beside NA; 'none' keeps real -9.",
+        help="Number read as missing beside NA; 'none' keeps real -9.",
     ),
     click.option("--iid-only", is_flag=True, help="Match tables to genotypes by IID alone."),
 )
@@ -88,7 +88,7 @@ treatment = _stack(
         type=click.Choice(["standardize", "center", "none"]),
         default="standardize",
         show_default=True,
-        help="Treatment of dosages.",
+        help="Dosages to mean 0 and sd 1, to mean 0 only, or as they are.",
     ),
     click.option("--no-intercept", is_flag=True, help="Fit no mean."),
 )
@@ -115,7 +115,9 @@ model = _stack(
 )
 
 scan = _stack(
-    click.option("--xi", type=float, default=1.0, show_default=True, help="The shift of each variant."),
+    click.option(
+        "--xi", type=float, default=1.0, show_default=True, help="Shift of each variant, in --xi-unit; not 0."
+    ),
     click.option(
         "--xi-unit",
         type=click.Choice(["x", "allele"]),
@@ -135,7 +137,7 @@ scan = _stack(
         type=click.Choice(["single", "double"]),
         default="single",
         show_default=True,
-        help="Of the matrix products.",
+        help="Precision of the matrix products.",
     ),
     click.option(
         "--chunk-size",

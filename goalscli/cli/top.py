@@ -14,8 +14,9 @@ import click
 def command(scores: str, n: int, by: str) -> None:
     """Print the top variants as a tab-separated table.
 
-    EFFECT is a joint, shrunken effect of one more A1 in trait sd, not a marginal GWAS beta. Z and NEG_LOG10_P test it
-    against the polygenic null; Z is not EFFECT/EFFECT_SD.
+    EFFECT is a joint, shrunken effect of A1, not a marginal GWAS beta: trait sd per sd of genotype, or per copy of A1
+    after --xi-unit allele or --scale none. Z and NEG_LOG10_P test it against the polygenic null; Z is not
+    EFFECT/EFFECT_SD.
     """
     from goalscli.jobs.results import top_table
 

@@ -54,7 +54,12 @@ def fit(request: FitRequest, out: str, *, overwrite: bool = False, threads: int 
     for prefix in output_prefixes(out, named):
         refuse_existing(fit_outputs(prefix), overwrite)
     datasets = read_datasets(
-        request.genotypes, request.tables, request.filters, request.treatment, intercept=request.intercept
+        request.genotypes,
+        request.tables,
+        request.filters,
+        request.treatment,
+        intercept=request.intercept,
+        check_samples=request.model.check_memory,
     )
     prefixes = output_prefixes(out, [dataset.trait for dataset in datasets])
     for prefix in prefixes:
@@ -74,8 +79,9 @@ def _fit_one(request: FitRequest, dataset: Dataset, prefix: str, threads: int | 
     model, table = fit_outputs(prefix)
     inputs = {str(p): d for p in request.tables.files for d in digests([p]).values()}
     record = provenance(request.settings(), inputs | dataset.source.describe(), threads or cpu_limit())
+    # Interrupted, a fit leaves nothing: the table gets its name right after the model.
     with atomic(table) as partial:
         partial.write_text(dataset.accounting.table())
-    save_model(model, dataset, posterior, request.settings(), record)
+        save_model(model, dataset, posterior, request.settings(), record)
     LOG.info("wrote %s and %s", model, table)
     return model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,8 +98,11 @@ def read_datasets(
     treatment: Treatment = Treatment(),  # noqa: B008 (frozen)
     *,
     intercept: bool = True,
+    check_samples: Callable[[int], None] = lambda n: None,
 ) -> list[Dataset]:
     """Read, join, filter and align: one dataset a trait.
+
+    ``check_samples`` is told the greatest number of samples before genotypes are read, and may refuse it.
 
     Raises
     ------
@@ -110,7 +113,14 @@ def read_datasets(
     reader = _Reader(source, tables)
     covariates, family, group = reader.covariates(), reader.family(), reader.group()
     return [
-        assemble(source, Columns(values, covariates, family, group, name), filters, treatment, intercept=intercept)
+        assemble(
+            source,
+            Columns(values, covariates, family, group, name),
+            filters,
+            treatment,
+            intercept=intercept,
+            check_samples=check_samples,
+        )
         for name, values in reader.traits()
     ]
 
