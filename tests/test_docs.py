@@ -62,7 +62,7 @@ def test_a_page_can_be_pasted_from_top_to_bottom(page: Path, paste) -> None:
 
 def assert_same_table(shown: str, printed: str) -> None:
     """Same header and variants; numbers to what differs between machines."""
-    real = [line.split("\t") for line in printed[printed.index("#CHROM") :].splitlines()]
+    real = [line.split("\t") for line in printed.splitlines() if "\t" in line]
     told = [line.split() for line in shown.splitlines()]
     assert told[0] == real[0]
     assert len(told) == len(real)

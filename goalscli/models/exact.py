@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from goalscli.dataset import Dataset
 from goalscli.errors import InputError, SettingsError
 from goalscli.kernels import GRAM_VARIANTS, GramProducts, kernel, median_bandwidth, product
-from goalscli.models.reml import Factor, estimate
+from goalscli.models.reml import Factor, estimate, factorising
 from goalscli.posterior import Shift
 from goalscli.runtime import LOG, Progress, check_memory
 
@@ -87,6 +87,8 @@ class ExactGP:
         y, fixed = dataset.phenotype, dataset.covariates.matrix
         with Progress("variance components", 1) as progress:
             parts = estimate(gram, y, fixed, self.signal, self.noise)
+            with factorising(n):
+                weights = Factor(gram, parts.signal, parts.noise, fixed).project(y)
             progress.advance(1)
         constant = float((np.trace(gram) - gram.sum() / n) / (n - 1))
         total = parts.signal * constant + parts.noise
@@ -108,7 +110,7 @@ class ExactGP:
             gram=gram,
             covariates=fixed,
             phenotype=y,
-            weights=Factor(gram, parts.signal, parts.noise, fixed, np.empty_like(gram)).project(y),
+            weights=weights,
         )
         posterior.log()
         return posterior
@@ -196,8 +198,7 @@ class ExactPosterior:
         return self._invert()
 
     def _invert(self) -> Array:
-        buffer = np.empty_like(self.gram, order="F")
-        return Factor(self.gram, self.signal_variance, self.noise_variance, self.covariates, buffer).projection_matrix()
+        return Factor(self.gram, self.signal_variance, self.noise_variance, self.covariates).projection_matrix()
 
     @cached_property
     def _products(self) -> tuple[GramProducts, NDArray[np.float32] | NDArray[np.float64]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
@@ -14,8 +16,13 @@ from scipy.optimize import minimize_scalar
 
 from goalscli.errors import InputError
 from goalscli.kernels import mirror
+from goalscli.runtime import cpu_limit, single_threaded_blas
 
 Array = NDArray[np.float64]
+
+_THREADED_FROM = 4000
+"""Samples from which one factorisation is worth all threads. Below, threads of BLAS gain little alone on a machine and
+lose minutes waiting for each other on a busy one; the grid's factorisations run side by side instead."""
 
 _R_MAX = 1 - 1e-5
 """Identical twins make K₀ singular, so all variance as signal is never quite reached."""
@@ -58,11 +65,10 @@ class Factor:
     signal, noise : float
     covariates : (N, q) float64
         Full rank; q may be 0.
-    buffer : (N, N) float64, Fortran order
-        Overwritten with the factor.
     """
 
-    def __init__(self, gram: Array, signal: float, noise: float, covariates: Array, buffer: Array) -> None:
+    def __init__(self, gram: Array, signal: float, noise: float, covariates: Array) -> None:
+        buffer = np.empty(gram.shape, order="F")
         np.multiply(gram, signal, out=buffer)
         buffer.flat[:: len(buffer) + 1] += noise
         self.lower, info = lapack.dpotrf(buffer, lower=1, overwrite_a=1, clean=1)
@@ -103,6 +109,11 @@ class Factor:
         return np.asarray(inverse)
 
 
+def factorising(n_samples: int) -> AbstractContextManager[None]:
+    """Context in which factors of this size are best made."""
+    return single_threaded_blas() if n_samples < _THREADED_FROM else nullcontext()
+
+
 def estimate(
     gram: Array,
     phenotype: Array,
@@ -124,21 +135,28 @@ def estimate(
     signal, noise : float, optional
         Fixed values.
     """
-    n, df = len(gram), len(gram) - covariates.shape[1]
-    buffer = np.empty((n, n), order="F")
+    with factorising(len(gram)):
+        return _estimate(gram, phenotype, covariates, signal, noise)
+
+
+def _estimate(
+    gram: Array, phenotype: Array, covariates: Array, signal: float | None, noise: float | None
+) -> Components:
+    df = len(gram) - covariates.shape[1]
+    side_by_side = 1 if len(gram) >= _THREADED_FROM else min(4, cpu_limit())
 
     def minus_log_likelihood(s: float, v: float) -> float:
-        factor = Factor(gram, s, v, covariates, buffer)
+        factor = Factor(gram, s, v, covariates)
         rss = float(np.sum(factor.residual(phenotype) ** 2))
         return 0.5 * (factor.log_det + factor.log_det_fixed + rss)
 
     def profiled(r: float) -> tuple[float, float]:
-        factor = Factor(gram, r, 1 - r, covariates, buffer)
+        factor = Factor(gram, r, 1 - r, covariates)
         v = float(np.sum(factor.residual(phenotype) ** 2)) / df
         return 0.5 * (factor.log_det + factor.log_det_fixed + df * log(v)), v
 
     if signal is None and noise is None:
-        ratio, at_bound = _minimise(lambda r: profiled(r)[0], 0.0, _R_MAX, 6)
+        ratio, at_bound = _minimise(lambda r: profiled(r)[0], 0.0, _R_MAX, side_by_side)
         value, scale = profiled(ratio)
         se = float("nan") if at_bound else _standard_error(lambda r: profiled(r)[0], ratio, 0.0, _R_MAX)
         where = {
@@ -150,16 +168,18 @@ def estimate(
     if signal is not None and noise is not None:
         value = minus_log_likelihood(signal, noise)
         return Components(signal, noise, _ratio(signal, noise), float("nan"), -value, "", False)
-    return _one_free(minus_log_likelihood, signal, noise)
+    return _one_free(minus_log_likelihood, signal, noise, side_by_side)
 
 
-def _one_free(objective: Callable[[float, float], float], signal: float | None, noise: float | None) -> Components:
+def _one_free(
+    objective: Callable[[float, float], float], signal: float | None, noise: float | None, side_by_side: int
+) -> Components:
     """Search the component that is not given, on a log scale from 1e-6 to 100 trait variances."""
 
     def at(log_free: float) -> float:
         return objective(exp(log_free) if signal is None else signal, exp(log_free) if noise is None else noise)
 
-    best, at_bound = _minimise(at, log(1e-6), log(100.0), 6)
+    best, at_bound = _minimise(at, log(1e-6), log(100.0), side_by_side)
     free, name = exp(best), "signal" if signal is None else "noise"
     s, v = (free if signal is None else signal), (free if noise is None else noise)
     where = f"{name} variance at the {at_bound} end of its range" if at_bound else ""
@@ -173,23 +193,24 @@ def _ratio(signal: float, noise: float) -> float:
     return signal / (signal + noise)
 
 
-def _minimise(f: Callable[[float], float], low: float, high: float, digits: int) -> tuple[float, str]:
+def _minimise(f: Callable[[float], float], low: float, high: float, side_by_side: int) -> tuple[float, str]:
     """Least value of f on [low, high] (argument, "" or "low" or "high" where it lies at an end).
 
-    A coarse grid first, then Brent between its neighbours. The argument is rounded: that is far below any standard
-    error, and keeps the last bits of a BLAS with another thread count from moving it.
+    A coarse grid first, then Brent between its neighbours. The argument is rounded to 6 decimals: that is far below
+    any standard error, and keeps the last bits of a BLAS with another thread count from moving it.
     """
     grid = np.linspace(low, high, 8)
-    values = [f(float(x)) for x in grid]
+    with ThreadPoolExecutor(side_by_side) as pool:
+        values = list(pool.map(f, grid.tolist()))
     k = int(np.argmin(values))
     bracket = (float(grid[max(0, k - 1)]), float(grid[min(len(grid) - 1, k + 1)]))
-    found = minimize_scalar(f, bounds=bracket, method="bounded", options={"xatol": 10.0 ** -(digits + 1)})
+    found = minimize_scalar(f, bounds=bracket, method="bounded", options={"xatol": 1e-7})
     margin = (high - low) * 1e-5
     if values[0] <= found.fun or found.x < low + margin:
         return low, "low"
     if values[-1] <= found.fun or found.x > high - margin:
         return high, "high"
-    return round(float(found.x), digits), ""
+    return round(float(found.x), 6), ""
 
 
 def _standard_error(f: Callable[[float], float], best: float, low: float, high: float) -> float:
