@@ -121,7 +121,7 @@ def use_threads(threads: int | None) -> int:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Let each caller's thread run its own one-threaded products (see :mod:`goalscli.scan`)."""
+    """Let each caller's thread run its own one-threaded products (see :mod:`goalscli.scanning`)."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -49,7 +49,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
             remedy="check the folder, its permissions and space",
         ) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
 
 
 def runs(index: NDArray[np.intp]) -> Iterator[tuple[slice, slice]]:
@@ -190,6 +191,11 @@ class Writer:
         with open(partial_path(self.path), "rb") as handle:
             os.fsync(handle.fileno())
         os.replace(partial_path(self.path), self.path)
+
+    def discard(self) -> None:
+        """Close the file and remove it."""
+        self._file.close()
+        partial_path(self.path).unlink(missing_ok=True)
 
     def __enter__(self) -> Writer:
         return self

@@ -7,7 +7,7 @@ import pytest
 from conftest import dataset_of, random_data
 
 from goalscli.models.exact import ExactGP, ExactPosterior
-from goalscli.scan import LocalRequest, scan
+from goalscli.scanning import LocalRequest, scan
 from goalscli.scores.goals import Goals
 
 N, J = 60, 23

@@ -9,7 +9,7 @@ from goalscli import qc
 from goalscli.dataset import Columns, Treatment, assemble
 from goalscli.genotypes.memory import MemorySource
 from goalscli.models.exact import ExactGP
-from goalscli.scan import scan
+from goalscli.scanning import scan
 from goalscli.scores.goals import Goals
 from goalscli.simulate import CohortSettings, TraitSettings, mean_imputed, simulate_cohort, simulate_trait
 

@@ -9,7 +9,7 @@ from conftest import dataset_of
 
 import goalscli
 from goalscli.models.exact import ExactGP
-from goalscli.scan import LocalRequest, scan
+from goalscli.scanning import LocalRequest, scan
 from goalscli.scores.goals import Goals
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -37,6 +39,15 @@ class LazyGroup(click.Group):
         command: click.Command = import_module(COMMANDS[name][0]).command
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; end quietly where the reader of our output (head, say) has left."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Python flushes what is left when it ends: that must go somewhere.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of short helps."""
         with formatter.section("Commands"):
@@ -59,20 +70,22 @@ def goals() -> None:
 def main() -> None:
     """Run the command line; exit 0 done, 2 the user's error, 1 ours, 130 or 143 interrupted."""
     try:
-        goals.main(standalone_mode=False)
+        goals.main(prog_name="goals", standalone_mode=False)
     except GoalsError as error:
         _fail(str(error), error.exit_code)
     except click.exceptions.Abort:
         _fail("interrupted", 130)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "goals"
+        if error.ctx and len(sys.argv) == len(command.split()):
+            # A command of which nothing was asked answers with its help.
+            click.echo(error.ctx.get_help(), err=True)
+            sys.exit(error.exit_code)
+        _fail(f"{error.format_message()}; see {command} --help", error.exit_code)
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        _fail(error.format_message(), error.exit_code)
     except KeyboardInterrupt:
         _fail("interrupted", 130)
-    except BrokenPipeError:
-        # The reader of our output (head, say) has left: nothing more to tell it.
-        sys.stderr.close()
-        sys.exit(0)
     except MemoryError:
         _fail("out of memory; use fewer samples or a larger machine, or lower --chunk-size and --threads", 2)
     except Exception:

@@ -24,7 +24,7 @@ from goalscli.plots import (
     top_loci,
 )
 from goalscli.runtime import LOG
-from goalscli.scan import bind, local_scores
+from goalscli.scanning import bind, local_scores
 from goalscli.scores.goals import Goals
 from goalscli.store import refuse_existing
 
@@ -142,8 +142,9 @@ def plot_local(
 
 def local_of(read: Scores, index: NDArray[np.intp], settings: LocalPlot) -> NDArray[np.float32]:
     """Local scores (len(index), N) as stored, or computed again from the model, bit for bit the same."""
-    order = np.argsort(index)
-    stored = read.stored_local(index[order])
+    # A variant may be named twice, in any order; scores are computed of ascending, distinct ones.
+    distinct, place = np.unique(index, return_inverse=True)
+    stored = read.stored_local(distinct)
     if stored is None:
         model = settings.model or f"{str(read.path).removesuffix('.h5').removesuffix('.scores')}.model.h5"
         if not Path(model).is_file():
@@ -155,14 +156,12 @@ def local_of(read: Scores, index: NDArray[np.intp], settings: LocalPlot) -> NDAr
         dataset, posterior, attributes = load_model(model, settings.genotypes)
         if attributes["digest"] != read.attributes["model_digest"]:
             raise InputError(f"is not the model of {read.path}", where=model, remedy="give the model of this scan")
-        LOG.info("computing local scores of %d variants from %s", len(index), model)
+        LOG.info("computing local scores of %d variants from %s", len(distinct), model)
         told = read.attributes["settings"]
         goals = Goals(**told["scores"]["goals"])
         bound = bind(posterior.with_precision(told["precision"]), dataset, [goals])["goals"]
-        stored = np.concatenate(list(local_scores(bound, dataset, index[order])))
-    out = np.empty_like(stored)
-    out[order] = stored
-    return out
+        stored = np.concatenate(list(local_scores(bound, dataset, distinct)))
+    return np.asarray(stored[place])
 
 
 def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPlot) -> LocalPanel:

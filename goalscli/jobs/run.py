@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from goalscli.errors import GoalsError
+from goalscli.errors import GoalsError, SettingsError
 from goalscli.jobs.fit import FitRequest, fit, fit_outputs
 from goalscli.jobs.inputs import output_prefixes
 from goalscli.jobs.model_file import KIND as MODEL_KIND
@@ -47,6 +47,8 @@ def run(
     list of Path
         Every file written, in order.
     """
+    if n_top < 1:
+        raise SettingsError(f"{n_top} variants", where="--n-top", remedy="give 1 or more")
     traits = (request.tables.pheno_name or "one").split(",")
     prefixes = output_prefixes(out, traits)
     if not scan_run.resume:

@@ -16,7 +16,7 @@ from goalscli.jobs.model_file import KIND as MODEL_KIND
 from goalscli.jobs.model_file import load_model
 from goalscli.provenance import provenance
 from goalscli.runtime import LOG, check_memory, cpu_limit, scan_prefix
-from goalscli.scan import LocalRequest, auto_chunk_size, bind, finish, local_scores, stream
+from goalscli.scanning import LocalRequest, auto_chunk_size, bind, finish, local_scores, stream
 from goalscli.scores import BoundScore
 from goalscli.scores.goals import Goals
 from goalscli.store import Writer, check_equal, opened, partial_path, read_attributes, refuse_existing
@@ -54,6 +54,10 @@ class ScanRun:
     overwrite: bool = False
     resume: bool = False
 
+    def __post_init__(self) -> None:
+        if self.chunk_size is not None and self.chunk_size < 1:
+            raise SettingsError(f"{self.chunk_size} variants a chunk", where="--chunk-size", remedy="give 1 or more")
+
 
 @dataclass(frozen=True)
 class _Plan:
@@ -84,14 +88,23 @@ def parse_local(text: str, dataset: Dataset) -> LocalRequest:
             raise SettingsError(f"{text!r} is no number of variants", where="--local", remedy="give e.g. top:100")
         return LocalRequest(top=min(int(count), dataset.n_variants))
     path = Path(text)
+    where = f"--local {path}"
     if not path.is_file():
         raise SettingsError(
             f"{text!r} is neither none, top:K, all nor a file",
             where="--local",
             remedy="give a file with one variant ID a line",
         )
-    ids = [line.split()[0] for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    return LocalRequest(named=find_variants(dataset.variants.id, ids, f"--local {path}"))
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"cannot be read as text ({getattr(error, 'strerror', None) or error})",
+            where=where,
+            remedy="give a text file with one variant ID a line",
+        ) from error
+    ids = [line.split()[0] for line in lines if line.strip()]
+    return LocalRequest(named=find_variants(dataset.variants.id, ids, where))
 
 
 def find_variants(known: NDArray[np.object_], ids: list[str], where: str) -> NDArray[np.intp]:
@@ -154,15 +167,21 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
         left = np.flatnonzero(~writer.done())
         if resuming:
             LOG.info("resuming: %d of %d variants are done", dataset.n_variants - len(left), dataset.n_variants)
-        stream(
-            bound,
-            dataset,
-            writer,
-            left,
-            keep_local=local.everything,
-            chunk_size=run.chunk_size,
-            threads=workers,
-        )
+        try:
+            stream(
+                bound,
+                dataset,
+                writer,
+                left,
+                keep_local=local.everything,
+                chunk_size=run.chunk_size,
+                threads=workers,
+            )
+        except InputError:
+            # The same settings would fail again: there is nothing to resume.
+            if not resuming:
+                writer.discard()
+            raise
         _finish(plan, writer)
     LOG.info("wrote %s", path)
     return path

@@ -16,7 +16,6 @@ from goalscli.store import refuse_existing
 def cohort(settings: CohortSettings, out: str, *, overwrite: bool = False) -> tuple[Path, ...]:
     """Breed a cohort and write PREFIX.bed, .bim, .fam and PREFIX.groups.tsv."""
     refuse_existing([Path(f"{out}.{s}") for s in ("bed", "bim", "fam", "groups.tsv")], overwrite)
-    Path(out).parent.mkdir(parents=True, exist_ok=True)
     return _write_cohort(simulate_cohort(settings), Path(out))
 
 
@@ -52,7 +51,6 @@ def trait(
         joined = join(source.samples.fid, source.samples.iid, table, option=f"--groups {groups}")
         (name,) = select_columns(table, cage_column)
         cages = joined.lay(categorical(table, name, Missing(None)))
-    Path(prefix).parent.mkdir(parents=True, exist_ok=True)
     drawn = simulate_trait(mean_imputed(source), source.variants, cages, settings)
     for name, share in drawn.shares.items():
         LOG.info("%s: %.4f of the variance", name, share)
