@@ -13,6 +13,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from goalscli import __version__
+
 _WHOLE = 256 * 1024**2
 _PIECE = 1024**2
 _PIECES = 64
@@ -67,7 +69,7 @@ def provenance(parameters: Mapping[str, Any], inputs: Mapping[str, Any], threads
             packages[name] = "unknown"
     return {
         "schema": 1,
-        "software": {"name": "goalscli", "version": _own_version()},
+        "software": {"name": "goalscli", "version": __version__},
         "parameters": dict(parameters),
         "inputs": dict(inputs),
         "environment": {
@@ -79,10 +81,3 @@ def provenance(parameters: Mapping[str, Any], inputs: Mapping[str, Any], threads
         "command": " ".join(sys.argv),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def _own_version() -> str:
-    try:
-        return metadata.version("goalscli")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from helpers import FIT, J, N, Here, Outcome, goals, make_data, names, write
+from helpers import FIT, Here, J, N, Outcome, goals, make_data, names, write
 
 BED = 3 + J * (N // 4)
 

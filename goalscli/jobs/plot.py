@@ -73,23 +73,23 @@ def plot_manhattan(
     refuse_existing([out], overwrite)
     read = read_scores(scores)
     goals, variants = read.goals, read.variants
+    bonferroni = float(-np.log10(0.05 / len(variants["id"])))
     if value == "p":
         y, label, signed = goals["neg_log10_p"], "−log10 p (polygenic null)", False
-        bonferroni = float(-np.log10(0.05 / len(y)))
         thresholds = [(bonferroni, f"0.05 / {len(y):,} variants")]
     elif value == "score":
         y, label, signed = (
             -goals["score"] / read.xi,
-            f"effect of one more A1 (trait sd per {read.unit})",
+            f"effect of A1 (trait sd per {read.unit})",
             True,
         )
         thresholds = []
     else:
         raise SettingsError(f"nothing called {value!r} to draw", where="--value", remedy="give p or score")
     hits = top_loci(variants["chrom"], variants["pos"], y, n_labels, window=5_000_000)
-    if value == "p":
-        # A label on a variant that no one would call only clutters.
-        hits = hits[y[hits] >= min(bonferroni, float(np.max(y)))]
+    # A label on a variant that no one would call only clutters.
+    p = goals["neg_log10_p"]
+    hits = hits[p[hits] >= min(bonferroni, float(np.max(p)))]
     lambda_gc = read.goals_attributes["lambda_gc"]
     figure = manhattan(
         variants["chrom"],
@@ -177,7 +177,9 @@ def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPl
         )
     share = between_group_share(effects, group)
     free = permutation_reference(effects, group, within=None, n_permutations=settings.permutations, seed=settings.seed)
-    caption = f"between-group share of local variance {share:.2f}; samples permuted freely {free:.2f}"
+    relative = effects.std(ddof=1) / max(abs(effects.mean()), np.finfo(float).tiny)
+    caption = f"sd of local effects over all samples {relative:.0%} of their mean"
+    caption += f"; between-group share of local variance {share:.2f}; samples permuted freely {free:.2f}"
     family = read.samples["family"]
     if _families_differ(family, group):
         within = permutation_reference(
@@ -194,7 +196,7 @@ def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPl
         n_lowest=len(lowest),
         overall_mean=float(effects.mean()),
         caption=caption,
-        y_label=f"local effect of one more A1\n(trait sd per {read.unit})",
+        y_label=f"local effect of A1\n(trait sd per {read.unit})",
     )
 
 

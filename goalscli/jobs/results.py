@@ -48,8 +48,8 @@ class Scores:
 
     @property
     def unit(self) -> str:
-        """Words for one unit of the shift."""
-        return "allele" if self.attributes["settings"]["scores"]["goals"]["xi_unit"] == "allele" else "sd of genotype"
+        """Words for one unit of the shift: "sd of genotype" or "copy of A1"."""
+        return str(self.attributes["shift_unit"])
 
     def table(self) -> pd.DataFrame:
         """See :func:`goalscli.tables.effect_table`."""

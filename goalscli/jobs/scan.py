@@ -219,7 +219,10 @@ def _begin(plan: _Plan, model: Mapping[str, Any], threads: int) -> Writer:
     dataset, local = plan.dataset, plan.local
     j, n = dataset.n_variants, dataset.n_samples
     writer = Writer.create(plan.path, KIND, plan.must_equal)
-    writer.set_attributes("/", {"phenotype": dataset.trait, "threads": threads})
+    allele = plan.must_equal["settings"]["scores"].get("goals", {}).get("xi_unit") == "allele"
+    per_copy = allele or dataset.treatment.scale != "standardize"
+    unit = "copy of A1" if per_copy else "sd of genotype"
+    writer.set_attributes("/", {"phenotype": dataset.trait, "threads": threads, "shift_unit": unit})
     record = provenance(plan.must_equal["settings"], {"model": model["digest"], **model["genotypes"]}, threads)
     writer.set_attributes("/", {"provenance": record})
     table = dataset.variants
@@ -271,5 +274,5 @@ def _finish(plan: _Plan, writer: Writer) -> None:
     for name, told in attributes.items():
         writer.set_attributes(name, told)
         for key, value in told.items():
-            LOG.info("%s %s: %s", name, key, f"{value:.4g}" if isinstance(value, float) else value)
+            LOG.info("%s, %s: %s", name, key, f"{value:.4g}" if isinstance(value, float) else value)
     writer.finish()

@@ -53,5 +53,5 @@ def trait(
         cages = joined.lay(categorical(table, name, Missing(None)))
     drawn = simulate_trait(mean_imputed(source), source.variants, cages, settings)
     for name, share in drawn.shares.items():
-        LOG.info("%s: %.4f of the variance", name, share)
+        LOG.info("%s of %s: %.4f of the trait's variance", "covariance" if "+" in name else "variance", name, share)
     return _write_trait(drawn, source.samples, Path(prefix))

@@ -166,7 +166,8 @@ class ExactPosterior:
         """Write what was fitted to the log."""
         se = "" if isnan(self.pve_se) else f" (se {self.pve_se:.3f})"
         LOG.info(
-            "theta %.6g, signal %.4g, noise %.4g, share of variance explained by genotypes, additive and not: %.3f%s",
+            "theta %.6g, signal %.4g, noise %.4g; "
+            "pve, the share of variance that genotypes explain, additive and not: %.3f%s",
             self.theta, self.signal_variance, self.noise_variance, self.pve, se,
         )  # fmt: skip
         if self.at_bound:

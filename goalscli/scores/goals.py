@@ -128,5 +128,9 @@ class BoundGoals:
         """Nothing needs all variants but λ_GC, kept as an attribute with how p was calibrated."""
         # The median of chi-square with one degree of freedom.
         lambda_gc = float(np.median(columns["z"] ** 2) / 0.45493642311957283)
-        null = "reml" if self.posterior.profiled else "variances fixed by hand: p is only as right as they are"
+        null = (
+            "variances by REML"
+            if self.posterior.profiled
+            else "variances fixed by hand: p is only as right as they are"
+        )
         return {}, {"lambda_gc": lambda_gc, "calibration": null}

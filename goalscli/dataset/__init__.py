@@ -1,0 +1,18 @@
+"""The aligned data of one trait, how they are put together, and the one way to iterate over treated genotypes."""
+
+from __future__ import annotations
+
+from goalscli.dataset.aligned import BLOCK, Chunk, Dataset, SampleTable, Treatment, VariantTable
+from goalscli.dataset.assembly import Columns, assemble, make_dataset
+
+__all__ = [
+    "BLOCK",
+    "Chunk",
+    "Columns",
+    "Dataset",
+    "SampleTable",
+    "Treatment",
+    "VariantTable",
+    "assemble",
+    "make_dataset",
+]
