@@ -46,7 +46,7 @@ def make_dataset(
     family: ArrayLike | None = None,
     group: ArrayLike | None = None,
     filters: qc.Filters = qc.Filters(),  # noqa: B008 (frozen)
-    treatment: Treatment = Treatment(),
+    treatment: Treatment = Treatment(),  # noqa: B008 (frozen)
     intercept: bool = True,
     trait: str = "trait",
 ) -> Dataset:
