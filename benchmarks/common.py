@@ -140,5 +140,6 @@ def mb(size: float) -> str:
 
 
 def load() -> str:
-    """Say how busy the machine is: products on shared cores are slow and their times worthless."""
-    return f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
+    """Say how busy the machine is: products on shared cores are slow, and the times and ratios then worthless."""
+    count, busy = os.cpu_count() or 1, os.getloadavg()[0]
+    return f"{count} CPUs, load {busy:.1f}" + (": BUSY, DO NOT QUOTE" if busy > 0.5 * count else "")

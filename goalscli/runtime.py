@@ -93,9 +93,9 @@ def check_memory(needed: float, what: str, limit_gb: float | None = None) -> Non
     limit = memory_limit() if limit_gb is None else limit_gb * _GIB
     if needed > limit:
         raise ResourceError(
-            f"{what} needs about {needed / _GIB:.1f} GiB of memory; {limit / _GIB:.1f} GiB are allowed",
+            f"{what} needs about {needed / _GIB:.3g} GiB of memory; {limit / _GIB:.3g} GiB are allowed",
             where=None if limit_gb is None else f"--memory {limit_gb:g}",
-            remedy="use fewer samples (--keep or a trait measured in fewer), a larger machine, or raise --memory",
+            remedy="use fewer samples, a larger machine, or raise --memory",
         )
 
 

@@ -155,11 +155,13 @@ def _score(bound: Mapping[str, BoundScore], block: Chunk, keep_local: bool) -> A
     full = len(block.index) == block.values.shape[1]
     kept = slice(None) if full and np.all(np.diff(block.columns) == 1) else block.columns
     for name, score in bound.items():
-        if keep_local:
-            columns, local = score.with_local(block)
-            out[f"{name}/local"] = local[kept]
-        else:
-            columns = score(block)
+        # What overflows is refused below, by count, rather than warned of.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if keep_local:
+                columns, local = score.with_local(block)
+                out[f"{name}/local"] = local[kept]
+            else:
+                columns = score(block)
         for field in score.fields:
             values = columns[field.name][kept]
             if not np.isfinite(values).all():

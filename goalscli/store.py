@@ -106,15 +106,9 @@ class Writer:
         try:
             file = h5py.File(partial, "r+")
         except OSError as error:
-            raise OutputError(
-                f"the unfinished file cannot be opened ({_reason(error)})",
-                where=partial,
-                remedy="another goals may be writing it; if not, delete it and start again",
-            ) from error
+            raise _unopened(partial, error) from error
         try:
             check_equal(partial, read_attributes(file["/"]), {"format": kind, **must_equal})
-            if DONE not in file:
-                raise OutputError("stopped before its first variant", where=partial, remedy="delete it and start again")
         except BaseException:
             file.close()
             raise
@@ -203,6 +197,34 @@ class Writer:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         if self._file:
             self._file.close()
+
+
+def resumable(path: str | Path) -> bool:
+    """Whether there is an unfinished file with marks; one stopped before its first mark holds nothing to keep.
+
+    Raises
+    ------
+    OutputError
+        It is there and cannot be read.
+    """
+    partial = partial_path(path)
+    if not partial.exists():
+        return False
+    try:
+        with h5py.File(partial, "r") as file:
+            if "format" not in file.attrs:
+                raise OutputError("is not an unfinished file of goals", where=partial, remedy="delete or rename it")
+            return DONE in file
+    except OSError as error:
+        raise _unopened(partial, error) from error
+
+
+def _unopened(partial: Path, error: OSError) -> OutputError:
+    return OutputError(
+        f"the unfinished file cannot be opened ({_reason(error)})",
+        where=partial,
+        remedy="another goals may be writing it; if not, delete it and start again",
+    )
 
 
 def partial_path(path: str | Path) -> Path:

@@ -86,6 +86,9 @@ def main() -> None:
         _fail(error.format_message(), error.exit_code)
     except KeyboardInterrupt:
         _fail("interrupted", 130)
+    except OSError as error:
+        # Of files already checked: a full disk, a lost mount.
+        _fail(f"{error.filename or 'a file'}: cannot be read or written ({str(error).splitlines()[0]})", 2)
     except MemoryError:
         _fail("out of memory; use fewer samples or a larger machine, or lower --chunk-size and --threads", 2)
     except Exception:

@@ -135,7 +135,7 @@ def assemble(
     keep = qc.keep_variants(stats, len(rows), filters, account)
     if not keep.any():
         raise InputError(
-            f"no variant passes the filters\n{account.table()}",
+            f"no variant passes the filters\n{account.table().rstrip()}",
             remedy="relax --maf or --geno, see the table above",
         )
     _log_imputation(stats, keep)
@@ -159,7 +159,7 @@ def assemble(
 def _require_samples(n: int, trait: str, account: qc.Accounting) -> None:
     if n < 2:
         raise InputError(
-            f"{n} sample(s) have the trait, covariates and enough genotypes; 2 are needed\n{account.table()}",
+            f"{n} sample(s) have the trait, covariates and enough genotypes; 2 are needed\n{account.table().rstrip()}",
             where=trait,
             remedy="check the missing values of the trait and covariates",
         )

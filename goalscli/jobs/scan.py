@@ -19,7 +19,7 @@ from goalscli.runtime import LOG, check_memory, cpu_limit, scan_prefix
 from goalscli.scanning import LocalRequest, auto_chunk_size, bind, finish, local_scores, stream
 from goalscli.scores import BoundScore
 from goalscli.scores.goals import Goals
-from goalscli.store import Writer, check_equal, opened, partial_path, read_attributes, refuse_existing
+from goalscli.store import Writer, check_equal, opened, read_attributes, refuse_existing, resumable
 
 KIND = "goalscli-scores"
 
@@ -159,10 +159,10 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
     workers = run.threads or cpu_limit()
     needed = (3 * 8.0 + 4) * n**2 + 8.0 * n * (256 * 10 * workers + 6 * max(size, 256)) + 2**28
     check_memory(needed, f"a scan of {n} samples with {workers} thread(s)", run.memory_gb)
-    bound = bind(posterior.with_precision(request.precision), dataset, request.scores)
     local = parse_local(request.local, dataset)
+    bound = bind(posterior.with_precision(request.precision), dataset, request.scores)
     plan = _Plan(path, dataset, bound, local, _identity(attributes, request, bound, local))
-    resuming = run.resume and partial_path(path).exists()
+    resuming = run.resume and resumable(path)
     with Writer.resume(path, KIND, plan.must_equal) if resuming else _begin(plan, attributes, workers) as writer:
         left = np.flatnonzero(~writer.done())
         if resuming:

@@ -91,7 +91,8 @@ def _standard(values: Floats) -> Floats | None:
     largest = np.abs(values).max()
     if largest == 0:
         return None
-    centred = values / largest
+    # A power of two, exactly: dividing subnormal numbers overflows in some versions of numpy.
+    centred = np.ldexp(values, -int(np.frexp(largest)[1]))
     centred = centred - centred.mean()
     total = float(centred @ centred)
     if total <= values.size * (4 * np.finfo(np.float64).eps) ** 2:
