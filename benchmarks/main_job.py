@@ -202,13 +202,14 @@ def main() -> None:
     options.add_argument("--pheno-name", default="HDL_resid")
     options.add_argument("--group-column", default="cage", help="of --pheno, for the picture; '' for none")
     given = options.parse_args()
+    machine = load()  # before our own work adds to it
     repeat, n_timed = (1, 3) if given.smoke else (given.repeat, 20)
     with workspace() as folder:
         data, model = choose(given, folder), folder / "fit.model.h5"
         goals("fit", *data.options(), "--out", str(folder / "fit"))
         dataset = load_model(model)[0]
         size = f"{data.trait}, {dataset.n_samples:,} samples x {dataset.n_variants:,} variants"
-        table = Table(f"{size}, best of {repeat}; {load()}", not given.smoke)
+        table = Table(f"{size}, best of {repeat}; {machine}", not given.smoke)
         against_eq13(table, model, n_timed, repeat)
         against_machine(table, model, repeat)
         against_gemma(table, folder, data, model, repeat)

@@ -126,8 +126,9 @@ def impute(raw: NDArray[np.float32], reference: Reference, by_family: bool) -> I
     by_family : bool
         False takes the mean of all for every missing call.
     """
-    analysed = raw if len(reference.analysed) == len(raw) else raw[reference.analysed]
-    values = np.asfortranarray(analysed, dtype=np.float64)
+    # Along the contiguous axis: rows of a Fortran-ordered block are ten times slower to pick.
+    analysed = raw if len(reference.analysed) == len(raw) else np.take(raw.T, reference.analysed, axis=1).T
+    values = analysed.astype(np.float64, order="F")
     missing = np.isnan(values)
     n = len(values)
     gaps = np.flatnonzero(missing.any(axis=0))
