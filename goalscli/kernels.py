@@ -49,9 +49,9 @@ class GramProducts:
 
 def product(matrix: NDArray[np.float32] | NDArray[np.float64], right: Array) -> Array:
     """Matrix product in the precision of ``matrix``; float64 in, float64 out."""
-    if matrix.dtype == np.float64:
-        return np.asarray(np.matmul(matrix, right), dtype=np.float64)
-    return np.asarray(np.matmul(matrix, right.astype(matrix.dtype)), dtype=np.float64)
+    # Transposed, since matmul returns C order: what is computed with the result is in Fortran order like ``right``.
+    cast = right.T if matrix.dtype == np.float64 else right.T.astype(matrix.dtype)
+    return np.asarray(np.matmul(cast, matrix.T), dtype=np.float64).T
 
 
 @dataclass(frozen=True)
