@@ -44,7 +44,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
         os.replace(partial, path)
     except OSError as error:
         raise OutputError(
-            f"cannot be written ({error.strerror or error})",
+            f"cannot be written ({_reason(error)})",
             where=path,
             remedy="check the folder, its permissions and space",
         ) from error
@@ -234,6 +234,9 @@ def partial_path(path: str | Path) -> Path:
 
 
 def _reason(error: OSError) -> str:
+    """One line; HDF5 hides a full disk in several."""
+    if "errno = 28" in str(error):
+        return "no space left on the device"
     return error.strerror or str(error).splitlines()[0]
 
 

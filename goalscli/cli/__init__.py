@@ -88,7 +88,9 @@ def main() -> None:
         _fail("interrupted", 130)
     except OSError as error:
         # Of files already checked: a full disk, a lost mount.
-        _fail(f"{error.filename or 'a file'}: cannot be read or written ({str(error).splitlines()[0]})", 2)
+        full = "errno = 28" in str(error)
+        reason = "no space left on the device" if full else str(error).splitlines()[0]
+        _fail(f"{error.filename or 'a file'} cannot be read or written: {reason}", 2)
     except MemoryError:
         _fail("out of memory; use fewer samples or a larger machine, or lower --chunk-size and --threads", 2)
     except Exception:
