@@ -12,7 +12,7 @@ from goalscli import qc
 from goalscli.dataset.aligned import Dataset, SampleTable, Treatment, VariantTable
 from goalscli.errors import InputError
 from goalscli.genotypes.source import GenotypeSource, Strings
-from goalscli.phenotypes import Covariate, covariate_matrix
+from goalscli.phenotypes import Covariate, Covariates, covariate_matrix
 from goalscli.runtime import LOG, Progress
 
 
@@ -126,18 +126,9 @@ def assemble(
     rows = reference.file_index[reference.analysed]
     _require_samples(len(rows), columns.trait, account)
     y, mean, sd = _standardised(columns.phenotype[rows], columns.trait)
-    covariates = covariate_matrix([c.take(rows) for c in columns.covariates], intercept, n=len(rows))
-    if covariates.dropped:
-        LOG.warning(
-            "warning: covariates dropped, since earlier ones determine them: %s",
-            ", ".join(covariates.dropped),
-        )
+    covariates = _fixed_effects(columns, rows, intercept)
     keep = qc.keep_variants(stats, len(rows), filters, account)
-    if not keep.any():
-        raise InputError(
-            f"no variant passes the filters\n{account.table().rstrip()}",
-            remedy="relax --maf or --geno, see the table above",
-        )
+    _require_variants(keep, account)
     _log_imputation(stats, keep)
     return Dataset(
         source=source,
@@ -154,6 +145,22 @@ def assemble(
         treatment=treatment,
         accounting=account,
     )
+
+
+def _fixed_effects(columns: Columns, rows: NDArray[np.intp], intercept: bool) -> Covariates:
+    """Covariates of the analysed samples, those that others determine left out with a warning."""
+    covariates = covariate_matrix([c.take(rows) for c in columns.covariates], intercept, n=len(rows))
+    if covariates.dropped:
+        LOG.warning("warning: covariates dropped, since earlier ones determine them: %s", ", ".join(covariates.dropped))
+    return covariates
+
+
+def _require_variants(keep: NDArray[np.bool_], account: qc.Accounting) -> None:
+    if not keep.any():
+        raise InputError(
+            f"no variant passes the filters\n{account.table().rstrip()}",
+            remedy="relax --maf or --geno, see the table above",
+        )
 
 
 def _require_samples(n: int, trait: str, account: qc.Accounting) -> None:
