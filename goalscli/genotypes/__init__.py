@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from goalscli.genotypes.source import GenotypeSource, Samples, Variants
 
 __all__ = ["GenotypeSource", "Samples", "Variants", "reopen"]
 
 
-def reopen(description: dict[str, str], override: str | None = None) -> GenotypeSource:
+def reopen(description: dict[str, Any], override: str | None = None) -> GenotypeSource:
     """Open again what :meth:`GenotypeSource.describe` told of.
 
     Parameters
@@ -15,7 +17,8 @@ def reopen(description: dict[str, str], override: str | None = None) -> Genotype
     description : dict
         The format's name and its paths.
     override : str, optional
-        A PLINK prefix to read instead, for data that has moved.
+        For data that has moved: a prefix (PLINK 1, PLINK 2) or a file (BGEN, BIMBAM) to read instead, of the same
+        format. Companions of a moved file are looked for beside it under their own names, then where they were.
 
     Raises
     ------
@@ -23,11 +26,27 @@ def reopen(description: dict[str, str], override: str | None = None) -> Genotype
         A file is missing, or the description is of data in memory.
     """
     from goalscli.errors import InputError
-    from goalscli.genotypes import plink
+    from goalscli.genotypes import bgen, bimbam, pgen, plink
+    from goalscli.genotypes.common import moved
 
+    def companion(name: str) -> str | None:
+        old = description.get(name)
+        return old if old is None or override is None else str(moved(old, override))
+
+    kind = description.get("format")
+    if kind == "bgen":
+        main = description["bgen"] if override is None else override
+        return bgen.open_bgen(main, sample=companion("sample"), ref_first=bool(description["ref_first"]))
+    if kind == "bimbam":
+        main = description["geno"] if override is None else override
+        return bimbam.open_bimbam(main, anno=companion("anno"), samples=companion("sample"))
+    if kind == "pgen":
+        if override is not None:
+            return pgen.open_pgen(override)
+        return pgen.open_pgen(pgen=description["pgen"], pvar=description["pvar"], psam=description["psam"])
     if override is not None:
         return plink.open_plink(override)
-    if description.get("format") != "plink":
+    if kind != "plink":
         raise InputError(
             "this model was fitted on genotypes in memory",
             remedy="score it in the same Python session, or fit from files",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,8 @@ from bed_reader import open_bed, to_bed
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError
+from goalscli.genotypes.common import existing, lines, make_samples, objects
 from goalscli.genotypes.source import Samples, Variants
-
-_SEX = {"1": 1, "2": 2}
 
 
 class PlinkSource:
@@ -68,44 +66,22 @@ def open_plink(
             raise InputError(f"no .{suffix} file given", remedy=f"give --bfile PREFIX or --{suffix} FILE")
         # PREFIX may itself hold dots, so the suffix is added, never put in place of one.
         path = Path(given) if given is not None else Path(f"{prefix}.{suffix}")
-        if not path.is_file():
-            option = f"--{suffix} {given}" if given is not None else f"--bfile {prefix}"
-            what = "is a folder, not a file" if path.is_dir() else "no such file"
-            raise InputError(
-                f"{path}: {what}", where=option, remedy="check the path; --bfile takes the name without .bed"
-            )
-        if not os.access(path, os.R_OK):
-            raise InputError("file is not readable", where=path, remedy="check its permissions")
-        paths[suffix] = path
+        option = f"--{suffix} {given}" if given is not None else f"--bfile {prefix}"
+        paths[suffix] = existing(path, option, "check the path; --bfile takes the name without .bed")
     return PlinkSource(paths["bed"], paths["bim"], paths["fam"])
 
 
 def _rows(path: Path, n_columns: int, columns: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, fields) of a headerless table with any run of spaces and tabs between fields."""
-    number = 0
-    try:
-        with open(path, encoding="utf-8-sig") as handle:
-            for number, line in enumerate(handle, 1):
-                fields = line.split()
-                if not fields:
-                    continue
-                if len(fields) < n_columns:
-                    raise InputError(
-                        f"{len(fields)} columns, expected {n_columns} ({columns})",
-                        where=f"{path}:{number}",
-                        remedy=f"write the missing columns (0 or NA where unknown) in this {path.suffix} line",
-                    )
-                yield number, fields
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "not text in UTF-8", where=f"{path}:{number + 1}", remedy="check that this is the right file"
-        ) from error
-
-
-def _objects(values: list[str]) -> NDArray[np.object_]:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
+    for number, text in lines(path):
+        fields = text.split()
+        if len(fields) < n_columns:
+            raise InputError(
+                f"{len(fields)} columns, expected {n_columns} ({columns})",
+                where=f"{path}:{number}",
+                remedy=f"write the missing columns (0 or NA where unknown) in this {path.suffix} line",
+            )
+        yield number, fields
 
 
 def read_fam(path: Path) -> Samples:
@@ -116,23 +92,9 @@ def read_fam(path: Path) -> Samples:
     InputError
         Fewer than six columns (with the line), no samples, or a sample listed twice.
     """
-    rows = list(_rows(path, 6, "FID IID father mother sex phenotype"))
-    if not rows:
-        raise InputError("no samples", where=path, remedy="check that the .fam is not empty")
-    counts = Counter((f[0], f[1]) for _, f in rows)
-    if len(counts) < len(rows):
-        twice = [f"{fid} {iid}" for (fid, iid), n in counts.items() if n > 1]
-        raise InputError(
-            f"{len(twice)} sample(s) listed more than once: {', '.join(twice[:5])}",
-            where=path,
-            remedy="FID and IID together must be unique",
-        )
-    return Samples(
-        fid=_objects([f[0] for _, f in rows]),
-        iid=_objects([f[1] for _, f in rows]),
-        sex=np.array([_SEX.get(f[4], 0) for _, f in rows], dtype=np.int8),
-        phenotype=_objects([f[5] for _, f in rows]),
-    )
+    rows = [fields for _, fields in _rows(path, 6, "FID IID father mother sex phenotype")]
+    fid, iid, sex, phenotype = ([row[k] for row in rows] for k in (0, 1, 4, 5))
+    return make_samples(fid, iid, path, sex, phenotype)
 
 
 def read_bim(path: Path) -> Variants:
@@ -159,7 +121,7 @@ def read_bim(path: Path) -> Variants:
         a2.append(sys.intern(fields[5]))
     if not ids:
         raise InputError("no variants", where=path, remedy="check that the .bim is not empty")
-    return Variants(_objects(chrom), _objects(ids), np.array(pos, dtype=np.int64), _objects(a1), _objects(a2))
+    return Variants(objects(chrom), objects(ids), np.array(pos, dtype=np.int64), objects(a1), objects(a2))
 
 
 def _check_bed(bed: Path, n: int, j: int, bim: Path, fam: Path) -> None:

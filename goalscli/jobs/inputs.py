@@ -29,15 +29,89 @@ from goalscli.runtime import LOG
 
 @dataclass(frozen=True)
 class GenotypeFiles:
-    """A PLINK fileset: a prefix, or its three files singly."""
+    """One genotype data set, in exactly one format.
+
+    Attributes
+    ----------
+    bfile, bed, bim, fam : str, optional
+        A PLINK 1 fileset: a prefix, or its three files singly.
+    bgen : str, optional
+        A BGEN file.
+    sample : str, optional
+        The .sample file of a BGEN, or the list of IDs of a BIMBAM file.
+    ref_first : bool
+        The first allele of a BGEN variant is the reference and the second is counted.
+    pfile, pgen, pvar, psam : str, optional
+        A PLINK 2 fileset: a prefix, or its three files singly.
+    bimbam, anno : str, optional
+        A BIMBAM mean genotype file and its SNP annotation.
+    """
 
     bfile: str | None = None
     bed: str | None = None
     bim: str | None = None
     fam: str | None = None
+    bgen: str | None = None
+    sample: str | None = None
+    ref_first: bool = False
+    pfile: str | None = None
+    pgen: str | None = None
+    pvar: str | None = None
+    psam: str | None = None
+    bimbam: str | None = None
+    anno: str | None = None
 
     def open(self) -> GenotypeSource:
-        """Open and check the files."""
+        """Open and check the files.
+
+        Raises
+        ------
+        SettingsError
+            No format named, or several, or an option of another format.
+        InputError
+            As the readers.
+        """
+        kinds = {
+            name: [option for option in options if getattr(self, option) is not None]
+            for name, options in (
+                ("plink", ("bfile", "bed", "bim", "fam")),
+                ("pgen", ("pfile", "pgen", "pvar", "psam")),
+                ("bgen", ("bgen",)),
+                ("bimbam", ("bimbam",)),
+            )
+        }
+        named = [name for name, options in kinds.items() if options]
+        if len(named) != 1:
+            given = ", ".join(f"--{option}" for name in named for option in kinds[name])
+            raise SettingsError(
+                f"{len(named)} genotype data sets named ({given})" if named else "no genotypes named",
+                remedy="give one of --bfile PREFIX, --bgen FILE, --pfile PREFIX or --bimbam FILE",
+            )
+        for option, present, owners in (
+            ("--sample", self.sample is not None, ("bgen", "bimbam")),
+            ("--ref-first", self.ref_first, ("bgen",)),
+            ("--anno", self.anno is not None, ("bimbam",)),
+        ):
+            if present and named[0] not in owners:
+                wanted = " or ".join(f"--{owner}" for owner in owners)
+                raise SettingsError(f"goes with {wanted} only", where=option, remedy=f"leave {option} out")
+        return self._open(named[0])
+
+    def _open(self, kind: str) -> GenotypeSource:
+        if kind == "bgen":
+            from goalscli.genotypes.bgen import open_bgen
+
+            assert self.bgen is not None
+            return open_bgen(self.bgen, sample=self.sample, ref_first=self.ref_first)
+        if kind == "bimbam":
+            from goalscli.genotypes.bimbam import open_bimbam
+
+            assert self.bimbam is not None
+            return open_bimbam(self.bimbam, anno=self.anno, samples=self.sample)
+        if kind == "pgen":
+            from goalscli.genotypes.pgen import open_pgen
+
+            return open_pgen(self.pfile, pgen=self.pgen, pvar=self.pvar, psam=self.psam)
         return open_plink(self.bfile, bed=self.bed, bim=self.bim, fam=self.fam)
 
 
