@@ -12,7 +12,6 @@ Haploid genotypes (males on X and Y) are counted 0 and 2, as PLINK codes them in
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ from goalscli.genotypes.sample_file import read_sample_file
 from goalscli.genotypes.source import Samples
 from goalscli.runtime import LOG
 
-_DECODING_ERRORS = (ValueError, IndexError, RuntimeError, MemoryError, OverflowError, sqlite3.Error)
+_DECODING_ERRORS = (ValueError, IndexError, RuntimeError, MemoryError, OverflowError)
 _DIPLOID = 2
 _COPY = "the file is damaged or not as expected: copy or make it again"
 
@@ -46,9 +45,11 @@ class BgenSource:
         self._all_diploid = bytes([_DIPLOID]) * layout.n_samples
         self._lock = threading.Lock()
         package = optional("bgen", "bgen")
+        # A .bgi beside the file, which the package would open, may be stale or damaged, and is not needed.
+        without_index = type("Reader", (package.BgenReader,), {"_check_for_index": lambda self, path: False})
         try:
             with _package_log():
-                self._reader = package.BgenReader(str(bgen), delay_parsing=True)
+                self._reader = without_index(str(bgen), delay_parsing=True)
         except _DECODING_ERRORS as error:
             raise InputError(f"cannot be opened: {error}", where=bgen, remedy=_COPY) from error
 
@@ -83,7 +84,7 @@ class BgenSource:
     def _decode(self, variant: int, row: NDArray[np.float32]) -> None:
         found = self._reader[variant]
         if found.fileoffset != self._offsets[variant]:
-            raise ValueError(f"the index {self.bgen.name}.bgi beside it is of another file")
+            raise ValueError(f"it was found at byte {found.fileoffset}, expected at {self._offsets[variant]}")
         row[:] = found.alt_dosage
         ploidy = found.ploidy
         if ploidy.tobytes() == self._all_diploid:
