@@ -109,6 +109,7 @@ def test_any_samples_and_variants_in_any_order(calls):
     for name, source in readers(calls):
         for rows, columns in (
             (rng.permutation(N)[:7], rng.permutation(J)[:9]),
+            (rng.permutation(N), rng.permutation(J)),
             (np.array([4, 4, 0]), np.array([6, 2, 2])),
             (np.arange(N), np.array([], dtype=np.intp)),
             (np.array([], dtype=np.intp), np.arange(3)),

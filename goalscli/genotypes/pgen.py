@@ -54,7 +54,7 @@ class PgenSource:
         InputError
             Damaged genotypes.
         """
-        block = np.empty((len(variants), len(self.samples)), dtype=np.float32)
+        block = _rows(len(variants), len(self.samples))
         step = max(1, _IN_CACHE // block.shape[1])
         with self._lock:
             for start in range(0, len(block), step):
@@ -74,7 +74,7 @@ class PgenSource:
 
     def _blame(self, variants: NDArray[np.intp], error: RuntimeError) -> NoReturn:
         """Name the first variant that cannot be read."""
-        row = np.empty(len(self.samples), dtype=np.float32)
+        (row,) = _rows(1, len(self.samples))
         which = "genotypes cannot be read"
         for variant in variants.tolist():
             try:
@@ -129,6 +129,15 @@ def open_pgen(
         option = f"--{suffix} {given}" if given is not None else f"--pfile {prefix}"
         paths[suffix] = existing(path, option, "check the path; --pfile takes the name without .pgen")
     return PgenSource(paths["pgen"], paths["pvar"], paths["psam"])
+
+
+def _rows(count: int, n: int) -> NDArray[np.float32]:
+    """Return an uninitialised (count, n) array with room behind it.
+
+    From a damaged record Pgenlib writes dosages of samples beyond the last, up to the end of a word of 64 bits: into
+    the next row, which is decoded later, and after the last row into this room.
+    """
+    return np.empty(count * n + 64, dtype=np.float32)[: count * n].reshape(count, n)
 
 
 def _text(error: BaseException) -> str:
