@@ -21,6 +21,9 @@ from goalscli.qc import Filters
 from goalscli.scanning import scan
 from goalscli.scores.goals import Goals
 
+bgen = pytest.importorskip("bgen")
+pytest.importorskip("pgenlib")
+
 N, J, N_X = 41, 70, 12
 BITS = (1, 8, 11, 16)  # the most that plink2 writes
 
@@ -169,7 +172,7 @@ def test_imputed_dosages_of_a_pgen(imputed):
 
 
 def _loaded(path: Path):
-    for variant in pytest.importorskip("bgen").BgenReader(str(path)):
+    for variant in bgen.BgenReader(str(path)):
         assert variant.probabilities is not None
         yield variant
 
@@ -191,7 +194,7 @@ def test_imputed_dosages_of_a_bgen(imputed, bits, tolerance, mode):
 @pytest.mark.parametrize("bits", [1, 2, 3, 7, 8, 11, 16, 24, 31, 32])
 def test_phased_and_unphased_in_one_file(tmp_path, bits, compression):
     """At any number of bits, with one, two and no copies; the stored numbers are computed here from the format."""
-    writer = pytest.importorskip("bgen").BgenWriter
+    writer = bgen.BgenWriter
     rng = np.random.default_rng(bits)
     n, top = 29, 2**bits - 1
     whole = rng.dirichlet(np.ones(3), n)

@@ -23,6 +23,9 @@ from goalscli.genotypes.bgen import open_bgen
 from goalscli.genotypes.bimbam import open_bimbam
 from goalscli.genotypes.pgen import open_pgen
 
+bgen = pytest.importorskip("bgen")
+pytest.importorskip("pgenlib")
+
 
 @pytest.fixture
 def write(tmp_path):
@@ -229,7 +232,7 @@ def test_the_root_logger_is_left_alone(write):
 
 
 def test_an_index_beside_the_file_is_left_alone(write):
-    writer = pytest.importorskip("bgen").BgenWriter
+    writer = bgen.BgenWriter
     path = write("d.bgen", b"")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,10 +1,10 @@
 """BGEN files of layout 2 (BGEN 1.2 and 1.3), decoded by the package ``bgen``; they need no index file.
 
-Which allele is counted. PLINK 2 and regenie take the last allele of a BGEN variant as the reference unless told
-``ref-first``, and count the other one, the alternate. So here: by default the first allele is counted (a1), with
-``ref_first`` the second one. Files from ``plink2 --export bgen-1.x`` are of the first kind, and of the second with its
-``ref-first``; raw UK Biobank files are of the second. Read so, a .bed file, its BGEN and its PGEN by plink2 count the
-same allele.
+Which allele is counted. The alternate allele is, as in the other formats. Which one that is the file does not tell:
+by default the last allele is taken as the reference and the first is counted (a1), as plink2 does under ``ref-last``
+and ``ref-unknown`` and regenie by default; with ``ref_first`` the second is counted, as under their ``ref-first``.
+Files from ``plink2 --export bgen-1.x`` are of the first kind, and of the second with its ``ref-first``; raw UK Biobank
+files are of the second. Read so, a .bed file, its BGEN and its PGEN by plink2 count the same allele.
 
 Haploid genotypes (males on X and Y) are counted 0 and 2, as PLINK codes them in a .bed.
 """
