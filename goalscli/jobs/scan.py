@@ -14,9 +14,10 @@ from goalscli.dataset import Dataset
 from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.model_file import KIND as MODEL_KIND
 from goalscli.jobs.model_file import load_model
+from goalscli.kernels import kernel
 from goalscli.provenance import provenance
 from goalscli.runtime import LOG, check_memory, cpu_limit, scan_prefix
-from goalscli.scanning import LocalRequest, auto_chunk_size, bind, finish, local_scores, stream
+from goalscli.scanning import LocalRequest, auto_chunk_size, bind, finish, local_score, local_scores, stream
 from goalscli.scores import BoundScore
 from goalscli.scores.goals import Goals
 from goalscli.store import Writer, check_equal, opened, read_attributes, refuse_existing, resumable
@@ -38,7 +39,7 @@ class ScanRequest:
         Of the matrix products.
     """
 
-    scores: tuple[Goals, ...] = (Goals(),)
+    scores: tuple[Any, ...] = (Goals(),)
     local: str = "top:100"
     precision: Literal["single", "double"] = "single"
 
@@ -157,7 +158,8 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
     dataset, posterior, attributes = load_model(model, run.genotypes)
     n, size = dataset.n_samples, run.chunk_size or auto_chunk_size(dataset.n_samples)
     workers = run.threads or cpu_limit()
-    needed = (3 * 8.0 + 4) * n**2 + 8.0 * n * (256 * 10 * workers + 6 * max(size, 256)) + 2**28
+    matrices = 3.5 + 0.5 * kernel(posterior.kernel).matrices + max(s.matrices for s in request.scores)
+    needed = 8.0 * matrices * n**2 + 8.0 * n * (256 * 10 * workers + 6 * max(size, 256)) + 2**28
     check_memory(needed, f"a scan of {n} samples with {workers} thread(s)", run.memory_gb)
     local = parse_local(request.local, dataset)
     bound = bind(posterior.with_precision(request.precision), dataset, request.scores)
@@ -242,7 +244,7 @@ def _begin(plan: _Plan, model: Mapping[str, Any], threads: int) -> Writer:
     for name, score in plan.bound.items():
         for column in score.fields:
             writer.allocate(f"{name}/{column.name}", (j,), "f8", column.description, column.unit)
-        if local.everything or local.count:
+        if score.keeps_local and (local.everything or local.count):
             rows = j if local.everything else local.count
             writer.allocate(
                 f"{name}/local",
@@ -251,7 +253,7 @@ def _begin(plan: _Plan, model: Mapping[str, Any], threads: int) -> Writer:
                 "posterior mean of f(x) - f(x + xi e_j) of each sample",
                 "trait sd",
             )
-        if local.count:
+        if score.keeps_local and local.count:
             writer.allocate(f"{name}/local_index", (local.count,), "i8", "row of /variants of each row of local", "1")
     writer.begin(j)
     return writer
@@ -259,15 +261,15 @@ def _begin(plan: _Plan, model: Mapping[str, Any], threads: int) -> Writer:
 
 def _finish(plan: _Plan, writer: Writer) -> None:
     """What needs every variant: local scores of the chosen ones, and each score's own finish."""
-    if plan.local.count:
-        first, ranked_by = next(iter(plan.bound.items()))
-        index = plan.local.choose(writer.read(f"{first}/{ranked_by.ranking}"))
-        for name, score in plan.bound.items():
-            start = 0
-            for local in local_scores(score, plan.dataset, index):
-                writer.fill(f"{name}/local", slice(start, start + len(local)), local)
-                start += len(local)
-            writer.fill(f"{name}/local_index", slice(0, len(index)), index)
+    found = local_score(plan.bound)
+    if found is not None and plan.local.count:
+        name, score = found
+        index = plan.local.choose(writer.read(f"{name}/{score.ranking}"))
+        start = 0
+        for local in local_scores(score, plan.dataset, index):
+            writer.fill(f"{name}/local", slice(start, start + len(local)), local)
+            start += len(local)
+        writer.fill(f"{name}/local_index", slice(0, len(index)), index)
     changed, attributes = finish(plan.bound, writer)
     for name, values in changed.items():
         writer.fill(name, slice(0, len(values)), values)
