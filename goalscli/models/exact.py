@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import isnan, nan
 from typing import Any, Literal
-
-import numpy as np
 
 from goalscli.dataset import Dataset
 from goalscli.errors import SettingsError
 from goalscli.kernels import GRAM_VARIANTS, kernel, median_bandwidth
 from goalscli.models.exact_posterior import ExactPosterior, require_smooth
-from goalscli.models.reml import Factor, estimate, factorising
+from goalscli.models.factor import Factor, factorising
+from goalscli.models.reml import estimate
+from goalscli.models.shares import shares
 from goalscli.runtime import Progress, check_memory
 
 __all__ = ["ExactGP", "ExactPosterior"]
@@ -73,7 +72,10 @@ class ExactGP:
             require_smooth(self.kernel)
 
     def check_memory(self, n_samples: int) -> None:
-        """Refuse more samples than memory holds: three N×N matrices of float64 at the peak of the fit."""
+        """Refuse more samples than memory holds: three N×N matrices of float64 at the peak of the fit.
+
+        A random effect of L levels takes two, and four of N×L: as much up to L = N/4.
+        """
         check_memory(3 * 8.0 * n_samples**2 + 2**28, f"an exact fit of {n_samples} samples", self.memory_gb)
 
     def fit(self, dataset: Dataset) -> ExactPosterior:
@@ -103,25 +105,25 @@ class ExactGP:
             theta = 1 / dataset.n_variants if by_count else median_bandwidth(base)
         gram = function.gram(base, theta)
         y, fixed = dataset.phenotype, dataset.covariates.matrix
+        design = None if dataset.random is None else dataset.random.design()
         with Progress("variance components", 1) as progress:
-            parts = estimate(gram, y, fixed, self.signal, self.noise)
+            parts = estimate(gram, y, fixed, self.signal, self.noise, design)
             with factorising(n):
-                weights = Factor(gram, parts.signal, parts.noise, fixed).project(y)
+                weights = Factor(gram, parts.signal, parts.noise, fixed, design, parts.random).project(y)
             progress.advance(1)
-        constant = float((np.trace(gram) - gram.sum() / n) / (n - 1))
-        total = parts.signal * constant + parts.noise
-        pve = parts.signal * constant / total
-        # d pve/d r for pve = rc/(rc + 1 - r).
-        slope = constant / (parts.ratio * constant + 1 - parts.ratio) ** 2
+        share = shares(gram, parts, design)
         posterior = ExactPosterior(
             kernel=self.kernel,
             theta=float(theta),
             signal_variance=parts.signal,
             noise_variance=parts.noise,
+            random_variance=parts.random,
             ratio=parts.ratio,
             ratio_se=parts.ratio_se,
-            pve=pve,
-            pve_se=nan if isnan(parts.ratio_se) else slope * parts.ratio_se,
+            pve=share.pve,
+            pve_se=share.pve_se,
+            random_share=share.random_share,
+            random_share_se=share.random_share_se,
             log_likelihood=parts.log_likelihood,
             at_bound=parts.at_bound,
             profiled=parts.profiled,
@@ -129,6 +131,7 @@ class ExactGP:
             covariates=fixed,
             phenotype=y,
             weights=weights,
+            random=dataset.random,
         )
         posterior.log()
         return posterior

@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from goalscli.dataset import RandomEffect
 from goalscli.errors import SettingsError
 from goalscli.kernels import KERNELS, Shifter, Sloper, kernel, product
 from goalscli.kernels.base import Array, Matrix
-from goalscli.models.reml import Factor, factorising
+from goalscli.models.factor import Factor, factorising
 from goalscli.posterior import Shift, Slope
 from goalscli.runtime import LOG
 
@@ -27,10 +28,12 @@ class ExactPosterior:
     Attributes
     ----------
     kernel : str
-    theta, signal_variance, noise_variance : float
+    theta, signal_variance, noise_variance, random_variance : float
     ratio, ratio_se, pve, pve_se, log_likelihood : float
         r = s/(s + σ²); pve, the share of trait variance that genotypes explain, additive and not; NaN where no
         standard error exists.
+    random_share, random_share_se : float
+        Share of trait variance that the random effect explains; 0 without one.
     at_bound : str
         Words for a variance that ended at a bound.
     profiled : bool
@@ -39,6 +42,8 @@ class ExactPosterior:
     covariates : (N, q) float64
     phenotype, weights : (N,) float64
         y and alpha = P·y.
+    random : RandomEffect, optional
+        A further variance component, felt through P.
     precision : "single" or "double"
         Of the products of :meth:`shift`; factorisations are always in double.
     """
@@ -47,10 +52,13 @@ class ExactPosterior:
     theta: float
     signal_variance: float
     noise_variance: float
+    random_variance: float
     ratio: float
     ratio_se: float
     pve: float
     pve_se: float
+    random_share: float
+    random_share_se: float
     log_likelihood: float
     at_bound: str
     profiled: bool
@@ -58,6 +66,7 @@ class ExactPosterior:
     covariates: Array
     phenotype: Array
     weights: Array
+    random: RandomEffect | None = None
     precision: Precision = "single"
 
     def with_precision(self, precision: Precision) -> ExactPosterior:
@@ -74,8 +83,14 @@ class ExactPosterior:
             "pve, the share of variance that genotypes explain, additive and not: %.3f%s",
             self.theta, self.signal_variance, self.noise_variance, self.pve, se,
         )  # fmt: skip
+        if self.random is not None:
+            error = "" if isnan(self.random_share_se) else f" (se {self.random_share_se:.3f})"
+            LOG.info(
+                "%s (%d levels): variance %.4g, share of variance %.3f%s",
+                self.random.name, len(self.random.levels), self.random_variance, self.random_share, error,
+            )  # fmt: skip
         if self.at_bound:
-            LOG.warning("warning: %s; no standard error is given", self.at_bound)
+            LOG.warning("warning: %s%s", self.at_bound, "; no standard error is given" if isnan(self.pve_se) else "")
         if not self.profiled:
             LOG.warning("warning: variances fixed by hand: p-values are only as right as they are")
 
@@ -110,7 +125,8 @@ class ExactPosterior:
         return self._factor(self.gram).projection_matrix()
 
     def _factor(self, gram: Array) -> Factor:
-        return Factor(gram, self.signal_variance, self.noise_variance, self.covariates)
+        design = None if self.random is None else self.random.design()
+        return Factor(gram, self.signal_variance, self.noise_variance, self.covariates, design, self.random_variance)
 
     @property
     def _dtype(self) -> np.dtype[Any]:
