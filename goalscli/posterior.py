@@ -56,6 +56,41 @@ class Slope:
     excess: Array
 
 
+@dataclass(frozen=True)
+class JointShift:
+    """Joint posterior of the GOALS operator for m variants, in trait sd and the paper's sign f - g.
+
+    Attributes
+    ----------
+    mean, covariance : (m,), (m, m) float64
+        Of the global scores (Eqs. S3, S4).
+    local, local_sd : (N, m) float64
+        Posterior mean and sd of each sample's local score.
+    """
+
+    mean: Array
+    covariance: Array
+    local: Array
+    local_sd: Array
+
+
+@dataclass(frozen=True)
+class JointSlope:
+    """Posterior of psi for m variants.
+
+    Attributes
+    ----------
+    mean, sd : (m,) float64
+        Exact.
+    draws : (m, n_draws) float64
+        Each variant's by itself: draws of different variants are independent, given the data.
+    """
+
+    mean: Array
+    sd: Array
+    draws: Array
+
+
 @runtime_checkable
 class Posterior(Protocol):
     """Posterior of f at the N analysed samples.
@@ -115,3 +150,22 @@ class LeavesOut(Shiftable, Protocol):
 
     def leave_out(self, blocks: Iterable[Array]) -> Shiftable:
         """Return the posterior without the variants whose features (N, C) the blocks hold."""
+
+
+@runtime_checkable
+class Joint(Posterior, Protocol):
+    """A posterior that gives the joint distribution of a few variants' scores."""
+
+    def joint_shift(self, values: Array, xi: Array, advance: Callable[[int], None] = ...) -> JointShift:
+        """Shift each column of ``values`` (N, m) by xi (m,); ``advance`` is told of each variant done."""
+
+    def joint_slope(
+        self, values: Array, n_draws: int, rng: np.random.Generator, advance: Callable[[int], None] = ...
+    ) -> JointSlope:
+        """Psi of each column of ``values`` (N, m).
+
+        Raises
+        ------
+        SettingsError
+            f has no derivative.
+        """

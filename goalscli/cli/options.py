@@ -123,14 +123,7 @@ model = _stack(
     ),
 )
 
-scan = _stack(
-    click.option(
-        "--scores",
-        metavar="A[,B]",
-        default="goals",
-        show_default=True,
-        help="goals, rate, psi, or several of them.",
-    ),
+shift = _stack(
     click.option(
         "--xi", type=float, default=1.0, show_default=True, help="Shift of each variant, in --xi-unit; not 0."
     ),
@@ -140,6 +133,17 @@ scan = _stack(
         default="x",
         show_default=True,
         help="Unit of the shift: x, the model's feature (sd of genotype), or allele.",
+    ),
+)
+
+scan = _stack(
+    shift,
+    click.option(
+        "--scores",
+        metavar="A[,B]",
+        default="goals",
+        show_default=True,
+        help="goals, rate, psi, or several of them.",
     ),
     click.option(
         "--loco", is_flag=True, help="Also test each variant against a null without its own chromosome (goals score)."

@@ -18,6 +18,8 @@ from goalscli.jobs.scan import KIND as SCORES_KIND
 from goalscli.store import atomic, opened, read_attributes, refuse_existing, strings
 from goalscli.tables import score_table, top, tsv
 
+POSTERIOR_KIND = "goalscli-posterior"
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -185,7 +187,7 @@ def export(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Pat
 
 def info(path: str | Path) -> Iterator[str]:
     """Yield the lines that say what a model or scores file holds."""
-    with opened(path, (MODEL_KIND, SCORES_KIND)) as file:
+    with opened(path, (MODEL_KIND, SCORES_KIND, POSTERIOR_KIND)) as file:
         told = read_attributes(file)
         sizes = {name: file[name].shape for name in _datasets(file)}
         inner = {name: read_attributes(group) for name, group in file.items() if len(group.attrs)}

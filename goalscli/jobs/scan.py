@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goalscli.dataset import Dataset
 from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.model_file import KIND as MODEL_KIND
 from goalscli.jobs.model_file import load_model
+from goalscli.jobs.variants import find_variants, read_ids
 from goalscli.kernels import kernel
 from goalscli.provenance import provenance
 from goalscli.runtime import LOG, check_memory, cpu_limit, scan_prefix
@@ -96,35 +96,7 @@ def parse_local(text: str, dataset: Dataset) -> LocalRequest:
             where="--local",
             remedy="give a file with one variant ID a line",
         )
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot be read as text ({getattr(error, 'strerror', None) or error})",
-            where=where,
-            remedy="give a text file with one variant ID a line",
-        ) from error
-    ids = [line.split()[0] for line in lines if line.strip()]
-    return LocalRequest(named=find_variants(dataset.variants.id, ids, where))
-
-
-def find_variants(known: NDArray[np.object_], ids: list[str], where: str) -> NDArray[np.intp]:
-    """Rows of the named variants, ascending; a name that several variants bear finds them all.
-
-    Raises
-    ------
-    InputError
-        Names that no analysed variant bears.
-    """
-    wanted = set(ids)
-    rows = np.array([i for i, name in enumerate(known) if name in wanted], dtype=np.intp)
-    absent = sorted(wanted - set(known[rows]))
-    if absent or not ids:
-        what = f"{len(absent)} variant(s) not among the {len(known)} analysed: {', '.join(absent[:5])}"
-        raise InputError(
-            what if absent else "no variant named", where=where, remedy="they may be misspelt or filtered out"
-        )
-    return rows
+    return LocalRequest(named=find_variants(dataset.variants.id, read_ids(path, where), where))
 
 
 def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: ScanRun = ScanRun()) -> Path:

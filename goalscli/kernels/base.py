@@ -122,6 +122,9 @@ class Kernel(Protocol):
     def rows(self, reference: Array, x: Array, xi: float, theta: float) -> Array:
         """Covariance of f(x_i) - f(x_i + xi e_j) with f(x_i'), (N, N), entry by entry (for a few variants)."""
 
+    def prior_variance(self, rows: Array, xi: float, theta: float) -> float:
+        """Prior variance of the global score, whose :meth:`rows` are given."""
+
     def shift_variance(self, xi: float, theta: float) -> float:
         """Prior variance of f(x_i) - f(x_i + xi e_j)."""
 

@@ -51,6 +51,10 @@ class Linear:
         """-xi·theta·x_i' in every row."""
         return np.tile(-xi * theta * x, (len(x), 1))
 
+    def prior_variance(self, rows: Array, xi: float, theta: float) -> float:
+        """xi²·theta."""
+        return float(xi**2 * theta)
+
     def shift_variance(self, xi: float, theta: float) -> float:
         """xi²·theta."""
         return float(xi**2 * theta)

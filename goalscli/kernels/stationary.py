@@ -64,6 +64,10 @@ class Stationary(ABC):
         """K - B as in Eq. 12, entry by entry."""
         return self.difference(reference, self.increment(x, xi), theta)
 
+    def prior_variance(self, rows: Array, xi: float, theta: float) -> float:
+        """2·1ᵀ(K - B)1/N²."""
+        return 2 * float(rows.mean())
+
     def shift_variance(self, xi: float, theta: float) -> float:
         """2·(value(0) - value(of the shift alone))."""
         alone = self.reference(np.ones((1, 1)), theta)

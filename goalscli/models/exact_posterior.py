@@ -14,8 +14,9 @@ from goalscli.dataset import RandomEffect
 from goalscli.errors import SettingsError
 from goalscli.kernels import KERNELS, Shifter, Sloper, kernel, product
 from goalscli.kernels.base import Array, Matrix
+from goalscli.models import joint
 from goalscli.models.factor import Factor, factorising
-from goalscli.posterior import Shift, Slope
+from goalscli.posterior import JointShift, JointSlope, Shift, Slope
 from goalscli.runtime import LOG
 
 Precision = Literal["single", "double"]
@@ -107,7 +108,7 @@ class ExactPosterior:
     def covariance(self) -> Array:
         """V[f] = K - K·P·K, (N, N)."""
         k = self.signal_variance * self.gram
-        return np.asarray(k - k @ self._projection @ k)
+        return np.asarray(k - k @ self._projection_once() @ k)
 
     def project(self, right: Array) -> Array:
         """P·right, float64."""
@@ -177,6 +178,21 @@ class ExactPosterior:
         )
         left = np.maximum(s * unit.prior - s**2 * unit.explained, 0.0)
         return Slope(s**2 * unit.mean_square, s**2 * unit.mean_square + left, excess)
+
+    def joint_shift(self, values: Array, xi: Array, advance: Callable[[int], None] = lambda n: None) -> JointShift:
+        """Joint posterior of the scores of a few variants; see :func:`goalscli.models.joint.joint_shift`."""
+        return joint.joint_shift(self, values, xi, advance)
+
+    def joint_slope(
+        self,
+        values: Array,
+        n_draws: int,
+        rng: np.random.Generator,
+        advance: Callable[[int], None] = lambda n: None,
+    ) -> JointSlope:
+        """Posterior of psi of a few variants; see :func:`goalscli.models.joint.joint_slope`."""
+        require_smooth(self.kernel)
+        return joint.joint_slope(self, values, n_draws, rng, advance)
 
     def leave_out(self, blocks: Iterable[Array]) -> ExactPosterior:
         """Return the posterior without the variants of the blocks; theta and the variances stay.
