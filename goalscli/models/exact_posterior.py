@@ -195,7 +195,10 @@ class ExactPosterior:
         return joint.joint_slope(self, values, n_draws, rng, advance)
 
     def leave_out(self, blocks: Iterable[Array]) -> ExactPosterior:
-        """Return the posterior without the variants of the blocks; theta and the variances stay.
+        """Return the posterior without the variants of the blocks; theta and the ratios of variances stay.
+
+        Where the scale of the variances was estimated it is so again, v = yᵀPy/(N - q): with fixed variances K without a
+        chromosome would stand for less of the trait than before, and tests would be too bold.
 
         Parameters
         ----------
@@ -206,7 +209,15 @@ class ExactPosterior:
         gram = function.leave_out(self.gram, function.base(blocks, len(self.gram)), self.theta)
         with factorising(len(gram)):
             weights = self._factor(gram).project(self.phenotype)
-        return replace(self, gram=gram, weights=weights)
+        scale = float(self.phenotype @ weights) / self.residual_df if self.profiled else 1.0
+        return replace(
+            self,
+            gram=gram,
+            weights=weights / scale,
+            signal_variance=self.signal_variance * scale,
+            noise_variance=self.noise_variance * scale,
+            random_variance=self.random_variance * scale,
+        )
 
 
 def require_smooth(name: str) -> None:
