@@ -33,10 +33,10 @@ def command(model: str, genotypes: str | None, out: str | None, overwrite: bool,
     from goalscli.runtime import scan_prefix
 
     with opt.session(options, f"{scan_prefix(model) if out is None else out}.posterior.log") as threads:
-        from goalscli.jobs.posterior import PosteriorRequest, posterior
+        from goalscli.jobs.posterior import PosteriorRequest, joint_posterior
 
         memory = options.pop("memory")
-        for path in posterior(
+        for path in joint_posterior(
             model,
             PosteriorRequest(**options),
             out,

@@ -74,7 +74,7 @@ class PosteriorRequest:
         Goals(self.xi, self.xi_unit)  # checks both
 
 
-def posterior(
+def joint_posterior(
     model: str | Path,
     request: PosteriorRequest,
     out: str | None = None,

@@ -197,8 +197,8 @@ class ExactPosterior:
     def leave_out(self, blocks: Iterable[Array]) -> ExactPosterior:
         """Return the posterior without the variants of the blocks; theta and the ratios of variances stay.
 
-        Where the scale of the variances was estimated it is so again, v = yᵀPy/(N - q): with fixed variances K without a
-        chromosome would stand for less of the trait than before, and tests would be too bold.
+        Where the scale of the variances was estimated it is so again, v = yᵀPy/(N - q): with fixed variances, K without
+        a chromosome would stand for less of the trait than before, and tests would be too bold.
 
         Parameters
         ----------
