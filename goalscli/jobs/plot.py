@@ -95,7 +95,7 @@ def _track(read: Scores, value: str) -> _Track:
     if value == "rate":
         rate, told = read.score("rate")["rate"], read.score_attributes["rate"]
         lines = ((1 / len(rate), f"1 / {len(rate):,}, all variants alike"),)
-        caption = f"RATE against its null level; effective sample size of the null {told['ess']:.1f} %"
+        caption = f"Δ {told['delta']:.2f} nats from equal shares, ESS {told['ess']:.0f} %"
         return _Track(rate, "RATE (share of the total)", lines, caption, called=rate > 1 / len(rate))
     if value == "psi":
         return _Track(read.score("psi")["mean"], "ψ, mean squared derivative (trait sd²)")
