@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from goalscli.dataset import BLOCK, Chunk, Dataset
 from goalscli.errors import InputError, SettingsError
 from goalscli.runtime import Progress, cpu_limit, single_threaded_blas
-from goalscli.scores import Arrays, BoundScore
+from goalscli.scores import Arrays, BoundScore, Field, LocalScore, StagedScore
 
 T = TypeVar("T")
 
@@ -118,16 +118,32 @@ def stream(
         ThreadPoolExecutor(workers, "scorer") as pool,
         Progress("scan", len(index)) as progress,
     ):
-        chunks = _ahead(reader, dataset.chunks(size, index))
         jobs = (
-            (chunk.index, [(b.index, pool.submit(_score, bound, b, keep_local)) for b in chunk.blocks()])
-            for chunk in chunks
+            (chunk.index, [(b.index, pool.submit(_score, ready, b, keep_local)) for b in chunk.blocks()])
+            for ready, run in _stages(bound, index)
+            for chunk in _ahead(reader, dataset.chunks(size, run))
         )
         # Blocks of the next chunk are queued while this one's are gathered, so that workers never wait for the disk.
         for rows, blocks in _lookahead(jobs, 1 + workers * BLOCK // size):
             columns = _join([job.result() for _, job in blocks], np.concatenate([place for place, _ in blocks]))
             sink.write(rows, columns)
             progress.advance(len(rows))
+
+
+def _stages(
+    bound: Mapping[str, BoundScore], index: NDArray[np.intp]
+) -> Iterator[tuple[Mapping[str, BoundScore], NDArray[np.intp]]]:
+    """Cut the variants where a score needs another preparation, and prepare it."""
+    labels = {name: score.stages for name, score in bound.items()}
+    staged = {name: of[index] for name, of in labels.items() if of is not None}
+    cuts = sorted({int(c) + 1 for of in staged.values() for c in np.flatnonzero(of[1:] != of[:-1])})
+    ready: dict[str, tuple[str, BoundScore]] = {}
+    for run in np.split(index, cuts) if len(index) else []:
+        for name in staged:
+            label = str(labels[name][run[0]])  # type: ignore[index]
+            if name not in ready or ready[name][0] != label:
+                ready[name] = label, cast(StagedScore, bound[name]).at(label)
+        yield {name: ready[name][1] if name in ready else score for name, score in bound.items()}, run
 
 
 def _ahead(reader: ThreadPoolExecutor, items: Iterator[T]) -> Iterator[T]:
@@ -157,12 +173,12 @@ def _score(bound: Mapping[str, BoundScore], block: Chunk, keep_local: bool) -> A
     for name, score in bound.items():
         # What overflows is refused below, by count, rather than warned of.
         with np.errstate(over="ignore", invalid="ignore"):
-            if keep_local:
-                columns, local = score.with_local(block)
+            if keep_local and score.keeps_local:
+                columns, local = cast(LocalScore, score).with_local(block)
                 out[f"{name}/local"] = local[kept]
             else:
                 columns = score(block)
-        for field in score.fields:
+        for field in direct(score):
             values = columns[field.name][kept]
             if not np.isfinite(values).all():
                 raise InputError(
@@ -184,17 +200,27 @@ def _join(blocks: Sequence[Arrays], order: NDArray[np.intp]) -> Arrays:
     return {k: v[place] for k, v in joined.items()}
 
 
+def direct(score: BoundScore) -> list[Field]:
+    """Return the columns that a call returns."""
+    return [field for field in score.fields if not field.derived]
+
+
+def local_score(bound: Mapping[str, BoundScore]) -> tuple[str, LocalScore] | None:
+    """Return the first score that has values for each sample, with its name."""
+    return next(((name, cast(LocalScore, score)) for name, score in bound.items() if score.keeps_local), None)
+
+
 def finish(bound: Mapping[str, BoundScore], sink: Sink) -> tuple[Arrays, dict[str, Mapping[str, Any]]]:
     """Run each score's own finish: changed columns ("score/column") and attributes by score."""
     changed: Arrays = {}
     attributes: dict[str, Mapping[str, Any]] = {}
     for name, score in bound.items():
-        columns, attributes[name] = score.finish({f.name: sink.read(f"{name}/{f.name}") for f in score.fields})
+        columns, attributes[name] = score.finish({f.name: sink.read(f"{name}/{f.name}") for f in direct(score)})
         changed |= {f"{name}/{key}": values for key, values in columns.items()}
     return changed, attributes
 
 
-def local_scores(score: BoundScore, dataset: Dataset, index: NDArray[np.intp]) -> Iterator[NDArray[np.float32]]:
+def local_scores(score: LocalScore, dataset: Dataset, index: NDArray[np.intp]) -> Iterator[NDArray[np.float32]]:
     """Compute local scores of a few variants, bit for bit those of the scan.
 
     Yields
@@ -206,7 +232,7 @@ def local_scores(score: BoundScore, dataset: Dataset, index: NDArray[np.intp]) -
         for chunk in dataset.chunks(BLOCK, index):
             rows = np.empty((len(chunk.index), dataset.n_samples), dtype=np.float32)
             for block in chunk.blocks():
-                rows[np.searchsorted(chunk.index, block.index)] = score.with_local(block)[1][block.columns]
+                rows[np.searchsorted(chunk.index, block.index)] = score.local(block)[block.columns]
             yield rows
 
 
@@ -223,7 +249,7 @@ class ScanResult:
     local_index : (K,) intp
         Rows of the variant table whose local scores were kept, ascending.
     local : mapping of str to (K, N) float32
-        By score.
+        By score; empty where none was asked for or no score has any.
     dataset : Dataset
     """
 
@@ -277,10 +303,13 @@ def scan(
     everything = np.arange(dataset.n_variants)
     stream(bound, dataset, sink, everything, keep_local=local.everything, chunk_size=chunk_size, threads=threads)
     changed, attributes = finish(bound, sink)
-    kept = {name: sink.arrays.pop(f"{name}/local", np.empty((0, dataset.n_samples), np.float32)) for name in bound}
-    index = everything if local.everything else np.empty(0, np.intp)
-    if local.count:
-        first = next(iter(bound.values()))
-        index = local.choose(sink.read(f"{next(iter(bound))}/{first.ranking}"))
-        kept = {name: np.concatenate(list(local_scores(b, dataset, index))) for name, b in bound.items()}
+    index, kept = np.empty(0, np.intp), {}
+    found = local_score(bound)
+    if found is not None:
+        name, score = found
+        if local.everything:
+            index, kept = everything, {name: sink.arrays.pop(f"{name}/local")}
+        elif local.count:
+            index = local.choose(sink.read(f"{name}/{score.ranking}"))
+            kept = {name: np.concatenate(list(local_scores(score, dataset, index)))}
     return ScanResult(sink.arrays | changed, attributes, index, kept, dataset)

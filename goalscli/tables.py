@@ -18,14 +18,22 @@ EFFECT_NOTE = (
 def effect_table(
     variants: Mapping[str, NDArray[Any]], goals: Mapping[str, NDArray[np.float64]], xi: float
 ) -> pd.DataFrame:
+    """One row a variant, in file order: :func:`score_table` of the goals score alone."""
+    return score_table(variants, {"goals": goals}, xi)
+
+
+def score_table(
+    variants: Mapping[str, NDArray[Any]], scores: Mapping[str, Mapping[str, NDArray[np.float64]]], xi: float
+) -> pd.DataFrame:
     """One row a variant, in file order.
 
     Parameters
     ----------
     variants : mapping
         chrom, pos, id, a1, a2, a1_freq, n_obs: (J,) each.
-    goals : mapping
-        score, sd, z, neg_log10_p, rms, spread: (J,) float64 each, the paper's sign (f - g).
+    scores : mapping of str to mapping of str to (J,) float64
+        By score, as far as computed: goals (score, sd, z, neg_log10_p, rms, spread, loco_z, loco_neg_log10_p, in the
+        paper's sign f - g), rate (kld, rate), psi (mean, plug_in, excess).
     xi : float
         The shift, in its own unit (sd of genotype or allele).
 
@@ -34,24 +42,37 @@ def effect_table(
     pandas.DataFrame
         EFFECT = -SCORE/xi and EFFECT_SD = SD/|xi| are per unit of the shift; Z has EFFECT's sign.
     """
-    return pd.DataFrame(
-        {
-            "#CHROM": variants["chrom"],
-            "POS": variants["pos"],
-            "ID": variants["id"],
-            "A1": variants["a1"],
-            "A2": variants["a2"],
-            "A1_FREQ": variants["a1_freq"],
-            "OBS_CT": variants["n_obs"],
-            "EFFECT": -goals["score"] / xi,
-            "EFFECT_SD": goals["sd"] / abs(xi),
-            "Z": -np.sign(xi) * goals["z"],
-            "NEG_LOG10_P": goals["neg_log10_p"],
-            "SCORE": goals["score"],
-            "RMS": goals["rms"],
-            "SPREAD": goals["spread"],
-        }
-    )
+    columns: dict[str, NDArray[Any]] = {
+        "#CHROM": variants["chrom"],
+        "POS": variants["pos"],
+        "ID": variants["id"],
+        "A1": variants["a1"],
+        "A2": variants["a2"],
+        "A1_FREQ": variants["a1_freq"],
+        "OBS_CT": variants["n_obs"],
+    }
+    if "goals" in scores:
+        columns |= _goals_columns(scores["goals"], xi)
+    if "rate" in scores:
+        columns |= {"RATE": scores["rate"]["rate"], "KLD": scores["rate"]["kld"]}
+    if "psi" in scores:
+        columns |= {"PSI": scores["psi"]["mean"], "PSI_EXCESS": scores["psi"]["excess"]}
+    return pd.DataFrame(columns)
+
+
+def _goals_columns(goals: Mapping[str, NDArray[np.float64]], xi: float) -> dict[str, NDArray[Any]]:
+    columns: dict[str, NDArray[Any]] = {
+        "EFFECT": -goals["score"] / xi,
+        "EFFECT_SD": goals["sd"] / abs(xi),
+        "Z": -np.sign(xi) * goals["z"],
+        "NEG_LOG10_P": goals["neg_log10_p"],
+        "SCORE": goals["score"],
+        "RMS": goals["rms"],
+        "SPREAD": goals["spread"],
+    }
+    if "loco_z" in goals:
+        columns |= {"Z_LOCO": -np.sign(xi) * goals["loco_z"], "NEG_LOG10_P_LOCO": goals["loco_neg_log10_p"]}
+    return columns
 
 
 def top(table: pd.DataFrame, n: int, by: str = "Z") -> pd.DataFrame:

@@ -119,8 +119,8 @@ def arrays(path: Path) -> dict[str, np.ndarray]:
     found = {}
     with h5py.File(path, "r") as file:
         assert file.attrs["complete"]
-        for group in ("goals", "variants", "samples"):
-            found |= {f"{group}/{name}": data[:] for name, data in file[group].items()}
+        for group in ("goals", "rate", "psi", "variants", "samples"):
+            found |= {f"{group}/{name}": data[:] for name, data in file.get(group, {}).items()}
     return found
 
 

@@ -45,6 +45,11 @@ tables = _stack(
     ),
     click.option("--family-column", metavar="NAME", help="Column of --groups for imputation. Default: the FID."),
     click.option(
+        "--random-effect",
+        metavar="NAME",
+        help="Column of --groups (cage, litter) as a random effect of its own.",
+    ),
+    click.option(
         "--missing-code",
         metavar="CODE",
         default="-9",
@@ -96,7 +101,11 @@ treatment = _stack(
 model = _stack(
     click.option("--model", type=click.Choice(["exact"]), default="exact", show_default=True, help="The model."),
     click.option(
-        "--kernel", type=click.Choice(["rbf"]), default="rbf", show_default=True, help="The covariance function."
+        "--kernel",
+        type=click.Choice(["rbf", "laplacian", "cauchy", "matern32", "matern52", "linear"]),
+        default="rbf",
+        show_default=True,
+        help="The covariance function.",
     ),
     click.option(
         "--bandwidth",
@@ -114,7 +123,7 @@ model = _stack(
     ),
 )
 
-scan = _stack(
+shift = _stack(
     click.option(
         "--xi", type=float, default=1.0, show_default=True, help="Shift of each variant, in --xi-unit; not 0."
     ),
@@ -124,6 +133,34 @@ scan = _stack(
         default="x",
         show_default=True,
         help="Unit of the shift: x, the model's feature (sd of genotype), or allele.",
+    ),
+)
+
+scan = _stack(
+    shift,
+    click.option(
+        "--scores",
+        metavar="A[,B]",
+        default="goals",
+        show_default=True,
+        help="goals, rate, psi, or several of them.",
+    ),
+    click.option(
+        "--loco", is_flag=True, help="Also test each variant against a null without its own chromosome (goals score)."
+    ),
+    click.option(
+        "--rate-form",
+        type=click.Choice(["paper", "released"]),
+        default="paper",
+        show_default=True,
+        help="RATE by the paper's formula, or as the authors' released code computes it.",
+    ),
+    click.option(
+        "--rate-projection",
+        type=click.Choice(["pinv", "covariance"]),
+        default="pinv",
+        show_default=True,
+        help="RATE's effect sizes: least squares, or the covariance of genotype and f.",
     ),
     click.option(
         "--local",

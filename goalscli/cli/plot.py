@@ -18,9 +18,13 @@ def command() -> None:
 @click.argument("scores", metavar="SCORES.scores.h5")
 @opt.out_file
 @opt.overwrite
-@click.option("--value", default="p", show_default=True, metavar="p|score", help="-log10 p, or the signed effect.")
+@click.option(
+    "--value",
+    metavar="p|score|loco|rate|psi",
+    help="-log10 p, the signed effect, -log10 p without the chromosome, RATE or psi. Default: p, if there.",
+)
 @click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most.")
-def manhattan(scores: str, out: str, overwrite: bool, value: str, n_labels: int) -> None:
+def manhattan(scores: str, out: str, overwrite: bool, value: str | None, n_labels: int) -> None:
     """Draw all variants along the genome."""
     from goalscli.jobs.plot import plot_manhattan
 

@@ -13,7 +13,7 @@ from goalscli.jobs.scan import ScanRequest, ScanRun
 from goalscli.models.exact import ExactGP
 from goalscli.qc import Filters
 from goalscli.runtime import LOG
-from goalscli.scores.goals import Goals
+from goalscli.scores import score
 
 
 def fit_request(options: dict[str, Any]) -> FitRequest:
@@ -21,7 +21,7 @@ def fit_request(options: dict[str, Any]) -> FitRequest:
     genotypes = pick(options, "bfile", "bed", "bim", "fam")
     named = pick(
         options, "pheno", "pheno_name", "covar", "covar_name", "cat_covar_name", "groups", "group_column",
-        "family_column", "missing_code", "iid_only",
+        "family_column", "random_effect", "missing_code", "iid_only",
     )  # fmt: skip
     if str(named["missing_code"]).lower() == "none":
         named["missing_code"] = None
@@ -52,8 +52,17 @@ def fit_request(options: dict[str, Any]) -> FitRequest:
 
 def scan_request(options: dict[str, Any]) -> ScanRequest:
     """Take the options that determine a scan out of ``options``."""
-    goals = Goals(**pick(options, "xi", "xi_unit"))
-    return ScanRequest(scores=(goals,), **pick(options, "local", "precision"))
+    settings = {
+        "goals": pick(options, "xi", "xi_unit", "loco"),
+        "rate": {name: options.pop(f"rate_{name}") for name in ("form", "projection")},
+    }
+    names = [name.strip() for name in options.pop("scores").split(",")]
+    if len(set(names)) < len(names):
+        raise SettingsError(f"{','.join(names)} names a score twice", where="--scores", remedy="name each once")
+    if settings["goals"]["loco"] and "goals" not in names:
+        raise SettingsError("belongs to the goals score", where="--loco", remedy="add goals to --scores")
+    scores = tuple(score(name)(**settings.get(name, {})) for name in names)
+    return ScanRequest(scores=scores, **pick(options, "local", "precision"))
 
 
 def scan_run(options: dict[str, Any], threads: int, memory: float | None, genotypes: str | None = None) -> ScanRun:

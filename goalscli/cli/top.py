@@ -9,9 +9,11 @@ import click
 @click.argument("scores", metavar="SCORES.scores.h5")
 @click.option("-n", "--n", type=int, default=20, show_default=True, help="How many variants.")
 @click.option(
-    "--by", default="z", show_default=True, metavar="z|score|rms|spread|p", help="Ranking, by absolute value."
+    "--by",
+    metavar="z|score|rms|spread|p|loco|rate|psi|excess",
+    help="Ranking, by absolute value. Default: z, or rate or psi where there is no z.",
 )
-def command(scores: str, n: int, by: str) -> None:
+def command(scores: str, n: int, by: str | None) -> None:
     """Print the top variants as a tab-separated table.
 
     EFFECT is a joint, shrunken effect of A1, not a marginal GWAS beta: trait sd per sd of genotype, or per copy of A1

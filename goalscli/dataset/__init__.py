@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goalscli.dataset.aligned import BLOCK, Chunk, Dataset, SampleTable, Treatment, VariantTable
+from goalscli.dataset.aligned import BLOCK, Chunk, Dataset, RandomEffect, SampleTable, Treatment, VariantTable
 from goalscli.dataset.assembly import Columns, assemble, make_dataset
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Chunk",
     "Columns",
     "Dataset",
+    "RandomEffect",
     "SampleTable",
     "Treatment",
     "VariantTable",

@@ -118,6 +118,31 @@ class Chunk:
 
 
 @dataclass(frozen=True)
+class RandomEffect:
+    """A grouping of the samples (cage, litter) whose levels each shift the trait at random.
+
+    Attributes
+    ----------
+    name : str
+    levels : (L,) object of str
+        Those of the analysed samples.
+    codes : (N,) intp
+        Each sample's level.
+    """
+
+    name: str
+    levels: Strings
+    codes: NDArray[np.intp]
+
+    def design(self) -> NDArray[np.float64]:
+        """Return the levels as 0/1 columns, each centred; (N, L) float64, Fortran order."""
+        columns = np.zeros((len(self.codes), len(self.levels)), order="F")
+        columns[np.arange(len(self.codes)), self.codes] = 1
+        columns -= columns.mean(axis=0)
+        return columns
+
+
+@dataclass(frozen=True)
 class Dataset:
     """One trait's aligned data.
 
@@ -138,6 +163,7 @@ class Dataset:
     treatment : Treatment
     accounting : qc.Accounting
         What each filter removed.
+    random : RandomEffect, optional
     """
 
     source: GenotypeSource
@@ -151,6 +177,7 @@ class Dataset:
     trait_sd: float
     treatment: Treatment
     accounting: qc.Accounting
+    random: RandomEffect | None = None
 
     @property
     def n_samples(self) -> int:

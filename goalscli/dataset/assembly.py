@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goalscli import qc
-from goalscli.dataset.aligned import Dataset, SampleTable, Treatment, VariantTable
+from goalscli.dataset.aligned import Dataset, RandomEffect, SampleTable, Treatment, VariantTable
 from goalscli.errors import InputError
 from goalscli.genotypes.source import GenotypeSource, Strings
 from goalscli.phenotypes import Covariate, Covariates, covariate_matrix
@@ -29,6 +29,8 @@ class Columns:
     family, group : (n,) object of str
         For imputation and for pictures.
     trait : str
+    random : Covariate, optional
+        Categorical: the levels of a random effect, None where missing.
     """
 
     phenotype: NDArray[np.float64]
@@ -36,6 +38,20 @@ class Columns:
     family: Strings
     group: Strings
     trait: str
+    random: Covariate | None = None
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """(n,) True where trait, covariates and random effect are all there."""
+        present = ~np.isnan(self.phenotype)
+        for column in (*self.covariates, *([self.random] if self.random else [])):
+            present &= column.present
+        return present
+
+    def needed(self, last: str) -> str:
+        """Words for what every analysed sample must have, ``last`` (and, or) between the last two."""
+        parts = ["trait", "covariate", *([self.random.name] if self.random else [])]
+        return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def make_dataset(
@@ -45,6 +61,7 @@ def make_dataset(
     covariates: ArrayLike | None = None,
     family: ArrayLike | None = None,
     group: ArrayLike | None = None,
+    random_effect: ArrayLike | None = None,
     filters: qc.Filters = qc.Filters(),  # noqa: B008 (frozen)
     treatment: Treatment = Treatment(),  # noqa: B008 (frozen)
     intercept: bool = True,
@@ -62,6 +79,8 @@ def make_dataset(
         Numbers, NaN where missing.
     family, group : (n,) array of str, optional
         For imputation (the source's FID where None) and for pictures by group (the family where None).
+    random_effect : (n,) array of str, optional
+        Levels of a random effect (cage, litter); None, NaN or empty where missing.
     filters, treatment, intercept
         See :func:`assemble`.
     trait : str
@@ -77,11 +96,21 @@ def make_dataset(
     fixed = np.empty((n, 0)) if covariates is None else np.asarray(covariates, dtype=np.float64).reshape(n, -1)
     families = source.samples.fid if family is None else np.array([str(f) for f in np.asarray(family)], dtype=object)
     groups = families if group is None else np.array([str(g) for g in np.asarray(group)], dtype=object)
-    for name, array in (("phenotype", values), ("family", families), ("group", groups)):
+    levels = np.array(
+        [None] * n if random_effect is None else [_level(v) for v in np.asarray(random_effect)], dtype=object
+    )
+    for name, array in (("phenotype", values), ("family", families), ("group", groups), ("random_effect", levels)):
         if array.shape != (n,):
             raise InputError(f"{name} has shape {array.shape}, but there are {n} samples")
     told = [Covariate(f"covariate{k + 1}", column, categorical=False) for k, column in enumerate(fixed.T)]
-    return assemble(source, Columns(values, told, families, groups, trait), filters, treatment, intercept=intercept)
+    random = None if random_effect is None else Covariate("random effect", levels, categorical=True)
+    columns = Columns(values, told, families, groups, trait, random)
+    return assemble(source, columns, filters, treatment, intercept=intercept)
+
+
+def _level(value: object) -> str | None:
+    """None for None, NaN and the empty string."""
+    return None if value is None or value != value or value == "" else str(value)
 
 
 def assemble(
@@ -93,7 +122,7 @@ def assemble(
     intercept: bool = True,
     check_samples: Callable[[int], None] = lambda n: None,
 ) -> Dataset:
-    """Filter, align and standardise; in this order: mind, trait and covariates present, geno, maf, monomorphic.
+    """Filter, align and standardise; order: mind, all columns present, geno, maf, monomorphic.
 
     Parameters
     ----------
@@ -109,22 +138,22 @@ def assemble(
     Raises
     ------
     InputError
-        No sample or variant is left (the filter table is shown), or the trait is constant.
+        No sample or variant is left (the filter table is shown), or the trait or random effect cannot be fitted.
     """
     account = qc.Accounting(len(source.samples), len(source.variants))
     candidates = np.arange(len(source.variants))
-    present = ~np.isnan(columns.phenotype) & _complete(columns.covariates, len(source.samples))
-    _require_samples(int(present.sum()), columns.trait, account)
+    present = columns.present
+    _require_samples(int(present.sum()), columns, account)
     check_samples(int(present.sum()))
     genotyped = np.arange(len(source.samples))
     reference, stats = _pass(source, columns, treatment, genotyped, candidates, present)
     called = stats.sample_missing <= filters.mind + 1e-12
     account.remove(f"mind {filters.mind:g}", samples=int(np.count_nonzero(~called)))
-    account.remove("trait or covariate missing", samples=int(np.count_nonzero(called & ~present)))
+    account.remove(f"{columns.needed('or')} missing", samples=int(np.count_nonzero(called & ~present)))
     if not called.all():
         reference, stats = _pass(source, columns, treatment, genotyped[called], candidates, present)
     rows = reference.file_index[reference.analysed]
-    _require_samples(len(rows), columns.trait, account)
+    _require_samples(len(rows), columns, account)
     y, mean, sd = _standardised(columns.phenotype[rows], columns.trait)
     covariates = _fixed_effects(columns, rows, intercept)
     keep = qc.keep_variants(stats, len(rows), filters, account)
@@ -144,6 +173,7 @@ def assemble(
         trait_sd=sd,
         treatment=treatment,
         accounting=account,
+        random=_random_effect(columns, rows, covariates),
     )
 
 
@@ -155,6 +185,36 @@ def _fixed_effects(columns: Columns, rows: NDArray[np.intp], intercept: bool) ->
     return covariates
 
 
+def _random_effect(columns: Columns, rows: NDArray[np.intp], covariates: Covariates) -> RandomEffect | None:
+    """Levels of the analysed samples, refused where there is nothing to estimate; None without a random effect."""
+    if columns.random is None:
+        return None
+    n, name = len(rows), columns.random.name
+    found, codes = np.unique(columns.random.values[rows].astype(str), return_inverse=True)
+    if len(found) < 2:
+        raise InputError(
+            f"{len(found)} level ({found[0]}) of the random effect in {n} analysed samples; 2 are needed",
+            where=name,
+            remedy="choose another column, or leave the random effect out",
+        )
+    if len(found) == n:
+        raise InputError(
+            f"{n} levels of the random effect for {n} analysed samples: one sample a level is the same as noise",
+            where=name,
+            remedy="choose a column whose levels hold several samples, or leave the random effect out",
+        )
+    effect = RandomEffect(name, found.astype(object), codes.astype(np.intp))
+    design = effect.design()
+    basis = np.linalg.qr(covariates.matrix)[0]
+    if np.linalg.norm(design - basis @ (basis.T @ design)) < 1e-8 * np.linalg.norm(design):
+        raise InputError(
+            f"the covariates determine all {len(found)} levels of the random effect",
+            where=name,
+            remedy="leave out those covariates or the random effect",
+        )
+    return effect
+
+
 def _require_variants(keep: NDArray[np.bool_], account: qc.Accounting) -> None:
     if not keep.any():
         raise InputError(
@@ -163,12 +223,13 @@ def _require_variants(keep: NDArray[np.bool_], account: qc.Accounting) -> None:
         )
 
 
-def _require_samples(n: int, trait: str, account: qc.Accounting) -> None:
+def _require_samples(n: int, columns: Columns, account: qc.Accounting) -> None:
     if n < 2:
+        needed = columns.needed("and")
         raise InputError(
-            f"{n} sample(s) have the trait, covariates and enough genotypes; 2 are needed\n{account.table().rstrip()}",
-            where=trait,
-            remedy="check the missing values of the trait and covariates",
+            f"{n} sample(s) have {needed} present and enough genotypes; 2 are needed\n{account.table().rstrip()}",
+            where=columns.trait,
+            remedy=f"check the missing values of {needed}",
         )
 
 
@@ -184,13 +245,6 @@ def _pass(
     with Progress("quality control", len(candidates)) as progress:
         stats = qc.variant_statistics(source, candidates, reference, treatment.impute == "family", progress.advance)
     return reference, stats
-
-
-def _complete(covariates: Sequence[Covariate], n: int) -> NDArray[np.bool_]:
-    present = np.ones(n, dtype=bool)
-    for covariate in covariates:
-        present &= covariate.present
-    return present
 
 
 def _standardised(raw: NDArray[np.float64], trait: str) -> tuple[NDArray[np.float64], float, float]:

@@ -131,8 +131,10 @@ class Tables:
     groups, group_column, family_column : str, optional
         Sample metadata; the column for pictures by group (default: the family) and the column for imputation
         (default: the FID).
+    random_effect : str, optional
+        A column of ``groups`` whose levels (cages, litters) are a random effect.
     missing_code : str, optional
-        Read as missing in traits and covariates beside NA, NaN, "." and empty; None keeps real -9.
+        Read as missing in traits, covariates and the random effect beside NA, NaN, "." and empty; None keeps real -9.
     iid_only : bool
         Match tables on IID alone.
     """
@@ -145,6 +147,7 @@ class Tables:
     groups: str | None = None
     group_column: str | None = None
     family_column: str | None = None
+    random_effect: str | None = None
     missing_code: str | None = "-9"
     iid_only: bool = False
 
@@ -154,6 +157,7 @@ class Tables:
             ("--cat-covar-name", self.cat_covar_name, "--covar", self.covar),
             ("--group-column", self.group_column, "--groups", self.groups),
             ("--family-column", self.family_column, "--groups", self.groups),
+            ("--random-effect", self.random_effect, "--groups", self.groups),
             ("--pheno-name", self.pheno_name, "--pheno", self.pheno),
         ):
             if value is not None and table is None:
@@ -185,11 +189,11 @@ def read_datasets(
     """
     source = genotypes.open()
     reader = _Reader(source, tables)
-    covariates, family, group = reader.covariates(), reader.family(), reader.group()
+    covariates, family, group, random = reader.covariates(), reader.family(), reader.group(), reader.random()
     return [
         assemble(
             source,
-            Columns(values, covariates, family, group, name),
+            Columns(values, covariates, family, group, name, random),
             filters,
             treatment,
             intercept=intercept,
@@ -281,15 +285,23 @@ class _Reader:
         column = self.tables.group_column
         return self.family() if column is None else self._labels(column, "--group-column")
 
-    def _labels(self, name: str, option: str) -> Strings:
-        assert self.tables.groups is not None  # Tables checks it
-        table, joined = self._table(self.tables.groups, "--groups")
-        names = select_columns(table, name)
-        if len(names) != 1:
-            raise SettingsError(f"{len(names)} columns named", where=option, remedy="name one column of --groups")
-        labels = joined.lay(categorical(table, names[0], Missing(None)))
+    def random(self) -> Covariate | None:
+        spec = self.tables.random_effect
+        return None if spec is None else self._column(spec, "--random-effect", self.missing)
+
+    def _labels(self, spec: str, option: str) -> Strings:
+        labels = self._column(spec, option, Missing(None)).values.astype(object)
         labels[labels == None] = ""  # noqa: E711 (elementwise)
         return labels
+
+    def _column(self, spec: str, option: str, missing: Missing) -> Covariate:
+        """Lay one column of --groups along the samples, None where missing."""
+        assert self.tables.groups is not None  # Tables checks it
+        table, joined = self._table(self.tables.groups, "--groups")
+        names = select_columns(table, spec)
+        if len(names) != 1:
+            raise SettingsError(f"{len(names)} columns named", where=option, remedy="name one column of --groups")
+        return Covariate(names[0], joined.lay(categorical(table, names[0], missing)), categorical=True)
 
 
 def _fam_table(source: GenotypeSource) -> Table:
@@ -336,7 +348,7 @@ def read_plink(
         Fit a mean.
     **tables
         Further fields of :class:`Tables`: ``covar``, ``covar_name``, ``cat_covar_name``, ``groups``,
-        ``group_column``, ``family_column``, ``missing_code``, ``iid_only``.
+        ``group_column``, ``family_column``, ``random_effect``, ``missing_code``, ``iid_only``.
 
     Returns
     -------

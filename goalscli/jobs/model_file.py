@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 from goalscli import qc
-from goalscli.dataset import Dataset, SampleTable, Treatment, VariantTable
+from goalscli.dataset import Dataset, RandomEffect, SampleTable, Treatment, VariantTable
 from goalscli.errors import InputError
 from goalscli.genotypes import GenotypeSource, reopen
 from goalscli.models.exact import ExactPosterior
@@ -24,7 +24,7 @@ from goalscli.store import Writer, opened, read_attributes, strings
 KIND = "goalscli-model"
 _SCALARS = (
     "theta", "ratio", "ratio_se", "pve", "pve_se", "log_likelihood", "signal_variance", "noise_variance",
-    "kernel", "at_bound", "profiled",
+    "random_variance", "random_share", "random_share_se", "kernel", "at_bound", "profiled",
 )  # fmt: skip
 _ARRAYS = ("phenotype", "covariates", "gram", "weights")
 
@@ -60,6 +60,10 @@ def save_model(
                 writer.add(f"reference/{field.name}", getattr(dataset.reference, field.name))
             for name in _ARRAYS:
                 writer.add(f"fit/{name}", getattr(posterior, name))
+            if posterior.random is not None:
+                writer.add("random/levels", posterior.random.levels)
+                writer.add("random/codes", posterior.random.codes)
+                writer.set_attributes("random", {"name": posterior.random.name})
             writer.set_attributes("/", {"digest": _digest(dataset, posterior, attributes)})
             writer.finish()
     finally:
@@ -110,6 +114,9 @@ def load_model(path: str | Path, genotypes: str | None = None) -> tuple[Dataset,
         samples = SampleTable(**_table(file["samples"]))
         variants = VariantTable(**_table(file["variants"]))
         reference = qc.Reference(**_table(file["reference"]))
+        random = None
+        if "random" in file:
+            random = RandomEffect(file["random"].attrs["name"], **_table(file["random"]))
     try:
         source = reopen(attributes["genotypes"], genotypes)
     except InputError as error:
@@ -117,7 +124,7 @@ def load_model(path: str | Path, genotypes: str | None = None) -> tuple[Dataset,
     _check_genotypes(Path(path), source, attributes["genotype_digests"])
     # The Gram matrix is symmetric: its transpose has the Fortran order that the factorisation wants, without a copy.
     arrays["gram"] = arrays["gram"].T
-    posterior = ExactPosterior(**{name: attributes[name] for name in _SCALARS}, **arrays)
+    posterior = ExactPosterior(**{name: attributes[name] for name in _SCALARS}, **arrays, random=random)
     dataset = Dataset(
         source=source,
         reference=reference,
@@ -130,6 +137,7 @@ def load_model(path: str | Path, genotypes: str | None = None) -> tuple[Dataset,
         trait_sd=attributes["trait_sd"],
         treatment=Treatment(**attributes["treatment"]),
         accounting=qc.Accounting(len(source.samples), len(source.variants)),
+        random=random,
     )
     return dataset, posterior, attributes
 

@@ -24,7 +24,7 @@ from goalscli.plots import (
     top_loci,
 )
 from goalscli.runtime import LOG
-from goalscli.scanning import bind, local_scores
+from goalscli.scanning import bind, local_score, local_scores
 from goalscli.scores.goals import Goals
 from goalscli.store import refuse_existing
 
@@ -59,48 +59,83 @@ class LocalPlot:
     genotypes: str | None = None
 
 
+@dataclass(frozen=True)
+class _Track:
+    """One value a variant to draw, with the height from which a label means something."""
+
+    values: NDArray[np.float64]
+    y_label: str
+    thresholds: tuple[tuple[float, str], ...] = ()
+    caption: str | None = None
+    signed: bool = False
+    called: NDArray[np.bool_] | None = None
+
+
+def _p_track(p: NDArray[np.float64], y_label: str, lambda_gc: float) -> _Track:
+    bonferroni = float(-np.log10(0.05 / len(p)))
+    lines = ((bonferroni, f"0.05 / {len(p):,} variants"),)
+    return _Track(p, y_label, lines, f"λGC {lambda_gc:.2f}", called=p >= min(bonferroni, float(p.max())))
+
+
+def _track(read: Scores, value: str) -> _Track:
+    if value == "p":
+        told = read.score_attributes.get("goals", {})
+        return _p_track(read.goals["neg_log10_p"], "−log10 p (polygenic null)", told.get("lambda_gc", np.nan))
+    if value == "loco":
+        if "loco_z" not in read.goals:
+            raise InputError("holds no scores without the chromosome", where=read.path, remedy="scan with --loco")
+        told = read.score_attributes["goals"]
+        return _p_track(
+            read.goals["loco_neg_log10_p"], "−log10 p (null without the chromosome)", told["loco_lambda_gc"]
+        )
+    if value == "score":
+        called = _track(read, "p").called
+        label = f"effect of A1 (trait sd per {read.unit})"
+        return _Track(-read.goals["score"] / read.xi, label, signed=True, called=called)
+    if value == "rate":
+        rate, told = read.score("rate")["rate"], read.score_attributes["rate"]
+        lines = ((1 / len(rate), f"1 / {len(rate):,}, all variants alike"),)
+        caption = f"Δ {told['delta']:.2f} nats from equal shares, ESS {told['ess']:.0f} %"
+        return _Track(rate, "RATE (share of the total)", lines, caption, called=rate > 1 / len(rate))
+    if value == "psi":
+        return _Track(read.score("psi")["mean"], "ψ, mean squared derivative (trait sd²)")
+    raise SettingsError(f"nothing called {value!r} to draw", where="--value", remedy="give p, score, loco, rate or psi")
+
+
 def plot_manhattan(
-    scores: str | Path, out: str | Path, *, value: str = "p", n_labels: int = 8, overwrite: bool = False
+    scores: str | Path, out: str | Path, *, value: str | None = None, n_labels: int = 8, overwrite: bool = False
 ) -> Path:
-    """Draw -log10 p (``value`` "p") or the signed effect ("score") along the genome.
+    """Draw the genome: -log10 p ("p"; "loco" without the chromosome), the signed effect ("score"), RATE or psi.
+
+    Without a ``value``, p, or what else the scan computed.
 
     Raises
     ------
     SettingsError
         Another value, or a suffix other than .png, .pdf, .svg.
+    InputError
+        The scan did not compute it.
     """
     out = Path(out)
     refuse_existing([out], overwrite)
     read = read_scores(scores)
-    goals, variants = read.goals, read.variants
-    bonferroni = float(-np.log10(0.05 / len(variants["id"])))
-    if value == "p":
-        y, label, signed = goals["neg_log10_p"], "−log10 p (polygenic null)", False
-        thresholds = [(bonferroni, f"0.05 / {len(y):,} variants")]
-    elif value == "score":
-        y, label, signed = (
-            -goals["score"] / read.xi,
-            f"effect of A1 (trait sd per {read.unit})",
-            True,
-        )
-        thresholds = []
-    else:
-        raise SettingsError(f"nothing called {value!r} to draw", where="--value", remedy="give p or score")
-    hits = top_loci(variants["chrom"], variants["pos"], y, n_labels, window=5_000_000)
-    # A label on a variant that no one would call only clutters.
-    p = goals["neg_log10_p"]
-    hits = hits[p[hits] >= min(bonferroni, float(np.max(p)))]
-    lambda_gc = read.goals_attributes["lambda_gc"]
+    if value is None:
+        value = "p" if "goals" in read.columns else next(iter(read.columns))
+    track, variants = _track(read, value), read.variants
+    hits = top_loci(variants["chrom"], variants["pos"], track.values, n_labels, window=5_000_000)
+    if track.called is not None:
+        # A label on a variant that no one would call only clutters.
+        hits = hits[track.called[hits]]
     figure = manhattan(
         variants["chrom"],
         variants["pos"],
-        y,
+        track.values,
         labels=[(int(i), label_of(read, int(i))) for i in hits],
-        thresholds=thresholds,
-        y_label=label,
-        title=f"{read.attributes['phenotype']}: {len(y):,} variants, {len(read.samples['iid']):,} samples",
-        caption=f"λGC {lambda_gc:.2f}" if value == "p" else None,
-        signed=signed,
+        thresholds=track.thresholds,
+        y_label=track.y_label,
+        title=f"{read.attributes['phenotype']}: {len(variants['id']):,} variants, {len(read.samples['iid']):,} samples",
+        caption=track.caption,
+        signed=track.signed,
     )
     save(figure, out)
     return out
@@ -159,8 +194,9 @@ def local_of(read: Scores, index: NDArray[np.intp], settings: LocalPlot) -> NDAr
         LOG.info("computing local scores of %d variants from %s", len(distinct), model)
         told = read.attributes["settings"]
         goals = Goals(**told["scores"]["goals"])
-        bound = bind(posterior.with_precision(told["precision"]), dataset, [goals])["goals"]
-        stored = np.concatenate(list(local_scores(bound, dataset, distinct)))
+        found = local_score(bind(posterior.with_precision(told["precision"]), dataset, [goals]))
+        assert found is not None  # goals has local scores
+        stored = np.concatenate(list(local_scores(found[1], dataset, distinct)))
     return np.asarray(stored[place])
 
 

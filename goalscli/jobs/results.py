@@ -16,7 +16,9 @@ from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.model_file import KIND as MODEL_KIND
 from goalscli.jobs.scan import KIND as SCORES_KIND
 from goalscli.store import atomic, opened, read_attributes, refuse_existing, strings
-from goalscli.tables import effect_table, top, tsv
+from goalscli.tables import score_table, top, tsv
+
+POSTERIOR_KIND = "goalscli-posterior"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,17 +31,39 @@ class Scores:
     attributes : dict
         Root attributes: phenotype, settings, model_digest, provenance, …
     variants, samples : dict of str to (J,) or (N,) array
-    goals : dict of str to (J,) float64
-    goals_attributes : dict
-        lambda_gc, calibration.
+    columns : dict of str to dict of str to (J,) float64
+        By score: goals, rate, psi, as far as they were computed.
+    score_attributes : dict of str to dict
+        By score: lambda_gc, delta, …
     """
 
     path: Path
     attributes: dict[str, Any]
     variants: dict[str, NDArray[Any]]
     samples: dict[str, NDArray[Any]]
-    goals: dict[str, NDArray[np.float64]]
-    goals_attributes: dict[str, Any]
+    columns: dict[str, dict[str, NDArray[np.float64]]]
+    score_attributes: dict[str, dict[str, Any]]
+
+    def score(self, name: str) -> dict[str, NDArray[np.float64]]:
+        """Columns of one score.
+
+        Raises
+        ------
+        InputError
+            The scan did not compute it.
+        """
+        if name not in self.columns:
+            raise InputError(
+                f"holds no {name} score, but {', '.join(self.columns)}",
+                where=self.path,
+                remedy=f"scan with --scores {','.join([*self.columns, name])}",
+            )
+        return self.columns[name]
+
+    @property
+    def goals(self) -> dict[str, NDArray[np.float64]]:
+        """Columns of the goals score."""
+        return self.score("goals")
 
     @property
     def xi(self) -> float:
@@ -52,8 +76,9 @@ class Scores:
         return str(self.attributes["shift_unit"])
 
     def table(self) -> pd.DataFrame:
-        """See :func:`goalscli.tables.effect_table`."""
-        return effect_table(self.variants, self.goals, self.xi)
+        """See :func:`goalscli.tables.score_table`."""
+        xi = self.xi if "goals" in self.columns else 1.0
+        return score_table(self.variants, self.columns, xi)
 
     def stored_local(self, index: NDArray[np.intp]) -> NDArray[np.float32] | None:
         """Local scores (len(index), N) of these variants, or None where not all are stored."""
@@ -76,35 +101,62 @@ def read_scores(path: str | Path) -> Scores:
         Missing, unfinished, or of another kind.
     """
     with opened(path, SCORES_KIND) as file:
-        goals = {n: d[:] for n, d in file["goals"].items() if d.ndim == 1 and n != "local_index"}
+        names = [name for name in read_attributes(file)["settings"]["scores"] if name in file]
         return Scores(
             path=Path(path),
             attributes=read_attributes(file),
             variants=_arrays(file["variants"]),
             samples=_arrays(file["samples"]),
-            goals=goals,
-            goals_attributes=read_attributes(file["goals"]),
+            columns={name: _columns(file[name]) for name in names},
+            score_attributes={name: read_attributes(file[name]) for name in names},
         )
+
+
+def _columns(group: h5py.Group) -> dict[str, NDArray[np.float64]]:
+    return {n: d[:] for n, d in group.items() if d.ndim == 1 and n != "local_index"}
 
 
 def _arrays(group: h5py.Group) -> dict[str, NDArray[Any]]:
     return {n: strings(d) if h5py.check_string_dtype(d.dtype) else d[:] for n, d in group.items()}
 
 
-def top_table(path: str | Path, n: int, by: str = "z") -> str:
-    """Return the ``n`` top variants as TSV text.
+RANKINGS = {
+    "z": ("goals", "Z"),
+    "score": ("goals", "SCORE"),
+    "p": ("goals", "NEG_LOG10_P"),
+    "rms": ("goals", "RMS"),
+    "spread": ("goals", "SPREAD"),
+    "loco": ("goals", "Z_LOCO"),
+    "rate": ("rate", "RATE"),
+    "psi": ("psi", "PSI"),
+    "excess": ("psi", "PSI_EXCESS"),
+}
+"""What ``goals top --by`` takes: the score and the column of the table."""
+
+
+def top_table(path: str | Path, n: int, by: str | None = None) -> str:
+    """Return the ``n`` top variants as TSV text, by |z| or what else the scan computed.
 
     Raises
     ------
     SettingsError
         No such ranking.
+    InputError
+        The scan did not compute what it ranks by.
     """
-    ranks = {"z": "Z", "score": "SCORE", "p": "NEG_LOG10_P", "rms": "RMS", "spread": "SPREAD"}
-    if by not in ranks:
-        raise SettingsError(f"no ranking {by!r}", where="--by", remedy=f"give one of: {', '.join(ranks)}")
+    if by is not None and by not in RANKINGS:
+        raise SettingsError(f"no ranking {by!r}", where="--by", remedy=f"give one of: {', '.join(RANKINGS)}")
     if n < 1:
         raise SettingsError(f"{n} variants", where="--n", remedy="give 1 or more")
-    return tsv(top(read_scores(path).table(), n, ranks[by]))
+    read = read_scores(path)
+    if by is None:
+        by = next((name for name, (score, _) in RANKINGS.items() if score in read.columns), "z")
+    score, column = RANKINGS[by]
+    read.score(score)
+    table = read.table()
+    if column not in table:
+        raise InputError("holds no scores without the chromosome", where=path, remedy="scan with --loco")
+    return tsv(top(table, n, column))
 
 
 def export(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Path:
@@ -135,7 +187,7 @@ def export(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Pat
 
 def info(path: str | Path) -> Iterator[str]:
     """Yield the lines that say what a model or scores file holds."""
-    with opened(path, (MODEL_KIND, SCORES_KIND)) as file:
+    with opened(path, (MODEL_KIND, SCORES_KIND, POSTERIOR_KIND)) as file:
         told = read_attributes(file)
         sizes = {name: file[name].shape for name in _datasets(file)}
         inner = {name: read_attributes(group) for name, group in file.items() if len(group.attrs)}

@@ -15,7 +15,7 @@ from goalscli.jobs.scan import ScanRequest, ScanRun, scan
 from goalscli.runtime import LOG, scan_prefix
 from goalscli.store import atomic, check_equal, opened, read_attributes, refuse_existing
 
-OUTPUTS = ("model.h5", "qc.tsv", "scores.h5", "top.tsv", "manhattan.png", "local.png")
+OUTPUTS = ("model.h5", "qc.tsv", "scores.h5", "top.tsv")
 
 
 def run(
@@ -49,11 +49,13 @@ def run(
     """
     if n_top < 1:
         raise SettingsError(f"{n_top} variants", where="--n-top", remedy="give 1 or more")
+    request.model.check_scores([score.needs for score in scan_request.scores])
     traits = (request.tables.pheno_name or "one").split(",")
     prefixes = output_prefixes(out, traits)
     if not scan_run.resume:
         for prefix in prefixes:
-            refuse_existing([Path(f"{prefix}.{name}") for name in OUTPUTS], scan_run.overwrite)
+            results = [*OUTPUTS, *pictures(scan_request)]
+            refuse_existing([Path(f"{prefix}.{name}") for name in results], scan_run.overwrite)
     if scan_run.resume and all(Path(f"{prefix}.model.h5").is_file() for prefix in prefixes):
         models = [_same_fit(Path(f"{prefix}.model.h5"), request) for prefix in prefixes]
     else:
@@ -74,10 +76,32 @@ def _rest(model: Path, request: ScanRequest, how: ScanRun, n_top: int, picture: 
     table = Path(f"{prefix}.top.tsv")
     with atomic(table) as partial:
         partial.write_text(top_table(scores, n_top))
-    pictures = [plot_manhattan(scores, f"{prefix}.manhattan.png", overwrite=True)]
+    drawn = pictures(request)
+    written = [
+        plot_manhattan(scores, f"{prefix}.{name}", value=value, overwrite=True)
+        for name, value in drawn.items()
+        if value is not None
+    ]
     try:
-        pictures.append(plot_local(scores, f"{prefix}.local.png", replace(picture, model=str(model)), overwrite=True))
+        if "local.png" in drawn:
+            local = plot_local(scores, f"{prefix}.local.png", replace(picture, model=str(model)), overwrite=True)
+            written.append(local)
     except GoalsError as error:
         # Without groups there is no such picture; the scores are none the worse for it.
         LOG.warning("warning: no picture by group: %s", error)
-    return [*fit_outputs(prefix), scores, table, *pictures]
+    return [*fit_outputs(prefix), scores, table, *written]
+
+
+def pictures(request: ScanRequest) -> dict[str, str | None]:
+    """Pictures of a run: name → what the Manhattan plot shows, None for the one by group."""
+    scores = {score.name: score for score in request.scores}
+    values = [name for name in ("goals", "rate", "psi") if name in scores]
+    shown = {"goals": "p"}
+    drawn: dict[str, str | None] = {
+        f"manhattan{'' if k == 0 else '.' + name}.png": shown.get(name, name) for k, name in enumerate(values)
+    }
+    if "goals" in scores:
+        if scores["goals"].settings()["loco"]:
+            drawn["manhattan.loco.png"] = "loco"
+        drawn["local.png"] = None
+    return drawn

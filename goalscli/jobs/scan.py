@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goalscli.dataset import Dataset
 from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.model_file import KIND as MODEL_KIND
 from goalscli.jobs.model_file import load_model
+from goalscli.jobs.variants import find_variants, read_ids
+from goalscli.kernels import kernel
 from goalscli.provenance import provenance
 from goalscli.runtime import LOG, check_memory, cpu_limit, scan_prefix
-from goalscli.scanning import LocalRequest, auto_chunk_size, bind, finish, local_scores, stream
+from goalscli.scanning import LocalRequest, auto_chunk_size, bind, finish, local_score, local_scores, stream
 from goalscli.scores import BoundScore
 from goalscli.scores.goals import Goals
 from goalscli.store import Writer, check_equal, opened, read_attributes, refuse_existing, resumable
@@ -38,7 +39,7 @@ class ScanRequest:
         Of the matrix products.
     """
 
-    scores: tuple[Goals, ...] = (Goals(),)
+    scores: tuple[Any, ...] = (Goals(),)
     local: str = "top:100"
     precision: Literal["single", "double"] = "single"
 
@@ -95,35 +96,7 @@ def parse_local(text: str, dataset: Dataset) -> LocalRequest:
             where="--local",
             remedy="give a file with one variant ID a line",
         )
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot be read as text ({getattr(error, 'strerror', None) or error})",
-            where=where,
-            remedy="give a text file with one variant ID a line",
-        ) from error
-    ids = [line.split()[0] for line in lines if line.strip()]
-    return LocalRequest(named=find_variants(dataset.variants.id, ids, where))
-
-
-def find_variants(known: NDArray[np.object_], ids: list[str], where: str) -> NDArray[np.intp]:
-    """Rows of the named variants, ascending; a name that several variants bear finds them all.
-
-    Raises
-    ------
-    InputError
-        Names that no analysed variant bears.
-    """
-    wanted = set(ids)
-    rows = np.array([i for i, name in enumerate(known) if name in wanted], dtype=np.intp)
-    absent = sorted(wanted - set(known[rows]))
-    if absent or not ids:
-        what = f"{len(absent)} variant(s) not among the {len(known)} analysed: {', '.join(absent[:5])}"
-        raise InputError(
-            what if absent else "no variant named", where=where, remedy="they may be misspelt or filtered out"
-        )
-    return rows
+    return LocalRequest(named=find_variants(dataset.variants.id, read_ids(path, where), where))
 
 
 def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: ScanRun = ScanRun()) -> Path:
@@ -157,7 +130,8 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
     dataset, posterior, attributes = load_model(model, run.genotypes)
     n, size = dataset.n_samples, run.chunk_size or auto_chunk_size(dataset.n_samples)
     workers = run.threads or cpu_limit()
-    needed = (3 * 8.0 + 4) * n**2 + 8.0 * n * (256 * 10 * workers + 6 * max(size, 256)) + 2**28
+    matrices = 3.5 + 0.5 * kernel(posterior.kernel).matrices + max(s.matrices for s in request.scores)
+    needed = 8.0 * matrices * n**2 + 8.0 * n * (256 * 10 * workers + 6 * max(size, 256)) + 2**28
     check_memory(needed, f"a scan of {n} samples with {workers} thread(s)", run.memory_gb)
     local = parse_local(request.local, dataset)
     bound = bind(posterior.with_precision(request.precision), dataset, request.scores)
@@ -242,7 +216,7 @@ def _begin(plan: _Plan, model: Mapping[str, Any], threads: int) -> Writer:
     for name, score in plan.bound.items():
         for column in score.fields:
             writer.allocate(f"{name}/{column.name}", (j,), "f8", column.description, column.unit)
-        if local.everything or local.count:
+        if score.keeps_local and (local.everything or local.count):
             rows = j if local.everything else local.count
             writer.allocate(
                 f"{name}/local",
@@ -251,7 +225,7 @@ def _begin(plan: _Plan, model: Mapping[str, Any], threads: int) -> Writer:
                 "posterior mean of f(x) - f(x + xi e_j) of each sample",
                 "trait sd",
             )
-        if local.count:
+        if score.keeps_local and local.count:
             writer.allocate(f"{name}/local_index", (local.count,), "i8", "row of /variants of each row of local", "1")
     writer.begin(j)
     return writer
@@ -259,15 +233,15 @@ def _begin(plan: _Plan, model: Mapping[str, Any], threads: int) -> Writer:
 
 def _finish(plan: _Plan, writer: Writer) -> None:
     """What needs every variant: local scores of the chosen ones, and each score's own finish."""
-    if plan.local.count:
-        first, ranked_by = next(iter(plan.bound.items()))
-        index = plan.local.choose(writer.read(f"{first}/{ranked_by.ranking}"))
-        for name, score in plan.bound.items():
-            start = 0
-            for local in local_scores(score, plan.dataset, index):
-                writer.fill(f"{name}/local", slice(start, start + len(local)), local)
-                start += len(local)
-            writer.fill(f"{name}/local_index", slice(0, len(index)), index)
+    found = local_score(plan.bound)
+    if found is not None and plan.local.count:
+        name, score = found
+        index = plan.local.choose(writer.read(f"{name}/{score.ranking}"))
+        start = 0
+        for local in local_scores(score, plan.dataset, index):
+            writer.fill(f"{name}/local", slice(start, start + len(local)), local)
+            start += len(local)
+        writer.fill(f"{name}/local_index", slice(0, len(index)), index)
     changed, attributes = finish(plan.bound, writer)
     for name, values in changed.items():
         writer.fill(name, slice(0, len(values)), values)

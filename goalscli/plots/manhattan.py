@@ -204,7 +204,8 @@ def _draw_thresholds(
     """Draw the lines and, in the right margin, their names."""
     names = []
     for height, text in thresholds:
-        axes.axhline(height, color=VERMILION, linewidth=0.8, dashes=(5, 3), zorder=1.6)
+        # Above the points: the null level of RATE lies among them.
+        axes.axhline(height, color=VERMILION, linewidth=0.8, dashes=(5, 3), zorder=2.5)
         lines = wrapped(figure, text, SMALL, 1.1 * figure.dpi)
         name = axes.text(1.006, height, lines, size=SMALL, color=VERMILION, va="center", linespacing=1.1,
                          transform=axes.get_yaxis_transform(), gid="threshold")  # fmt: skip

@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from goalscli.dataset import Chunk
 from goalscli.errors import SettingsError
 
-SCORES: dict[str, str] = {"goals": "goalscli.scores.goals:Goals"}
+SCORES: dict[str, str] = {
+    "goals": "goalscli.scores.goals:Goals",
+    "rate": "goalscli.scores.rate:Rate",
+    "psi": "goalscli.scores.psi:Psi",
+}
 """Name → "module:Class"; other packages add theirs by the entry point group ``goalscli.scores``."""
 
 Arrays = dict[str, NDArray[Any]]
@@ -22,41 +26,66 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Field:
-    """One column of a score: its name, what it is and its unit; float64, one value a variant."""
+    """One column of a score; float64, one value a variant.
+
+    Attributes
+    ----------
+    name, description, unit : str
+    derived : bool
+        Filled by ``finish``, not by a call.
+    """
 
     name: str
     description: str
     unit: str
+    derived: bool = False
 
 
 class BoundScore(Protocol):
-    """A score ready for one posterior and one dataset.
+    """A score ready for one posterior and one dataset."""
 
-    Attributes
-    ----------
-    fields : tuple of Field
-        The columns that a call returns.
-    ranking : str
-        The column by whose absolute value variants are ranked.
-    settings : mapping
-        What it was bound with, ready for JSON.
-    """
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the score."""
 
-    fields: tuple[Field, ...]
-    ranking: str
+    @property
+    def ranking(self) -> str:
+        """The column by whose absolute value variants are ranked."""
+
+    @property
+    def keeps_local(self) -> bool:
+        """Whether there is a value for each sample; such a score is a :class:`LocalScore`."""
+
+    @property
+    def stages(self) -> NDArray[np.object_] | None:
+        """Labels (J,) of variants that need a preparation of their own, or None; such a score is a StagedScore."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """What it was bound with, ready for JSON."""
 
     def __call__(self, chunk: Chunk) -> Arrays:
-        """Columns for a block: name → one float64 for each column of its values."""
-
-    def with_local(self, chunk: Chunk) -> tuple[Arrays, NDArray[np.float32]]:
-        """Return the same columns, and the local scores (C, N) float32."""
+        """Columns for a block: name → one float64 for each column of its values; all fields but the derived ones."""
 
     def finish(self, columns: Mapping[str, NDArray[np.float64]]) -> tuple[Arrays, Mapping[str, Any]]:
         """What needs all variants at once: changed columns and attributes; called once, after any merge."""
+
+
+class LocalScore(BoundScore, Protocol):
+    """A score with values for each sample."""
+
+    def with_local(self, chunk: Chunk) -> tuple[Arrays, NDArray[np.float32]]:
+        """Return the columns of a call, and the local scores (C, N) float32."""
+
+    def local(self, chunk: Chunk) -> NDArray[np.float32]:
+        """Return the local scores alone."""
+
+
+class StagedScore(BoundScore, Protocol):
+    """A score that prepares itself for each label of ``stages``."""
+
+    def at(self, label: str) -> BoundScore:
+        """Return the score ready for the variants of one label."""
 
 
 def score(name: str) -> Any:

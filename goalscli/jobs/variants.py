@@ -1,0 +1,56 @@
+"""Variants named by a user: a list or a file of IDs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalscli.errors import InputError
+
+
+def read_ids(path: Path, where: str) -> list[str]:
+    """First word of each line.
+
+    Raises
+    ------
+    InputError
+        It is no text.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"cannot be read as text ({getattr(error, 'strerror', None) or error})",
+            where=where,
+            remedy="give a text file with one variant ID a line",
+        ) from error
+    return [line.split()[0] for line in lines if line.strip()]
+
+
+def parse_variants(text: str, known: NDArray[np.object_], option: str) -> NDArray[np.intp]:
+    """Rows of the variants of a file, or of a comma-separated list, ascending."""
+    path = Path(text)
+    if path.is_file():
+        return find_variants(known, read_ids(path, f"{option} {path}"), f"{option} {path}")
+    return find_variants(known, [name.strip() for name in text.split(",") if name.strip()], option)
+
+
+def find_variants(known: NDArray[np.object_], ids: list[str], where: str) -> NDArray[np.intp]:
+    """Rows of the named variants, ascending; a name that several variants bear finds them all.
+
+    Raises
+    ------
+    InputError
+        Names that no analysed variant bears.
+    """
+    wanted = set(ids)
+    rows = np.array([i for i, name in enumerate(known) if name in wanted], dtype=np.intp)
+    absent = sorted(wanted - set(known[rows]))
+    if absent or not ids:
+        what = f"{len(absent)} variant(s) not among the {len(known)} analysed: {', '.join(absent[:5])}"
+        raise InputError(
+            what if absent else "no variant named", where=where, remedy="they may be misspelt or filtered out"
+        )
+    return rows
