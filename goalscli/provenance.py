@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
@@ -40,8 +41,14 @@ def file_digest(path: str | Path) -> str:
 
 
 def digests(paths: Iterable[Path]) -> dict[str, str]:
-    """Map each file's suffix (bed, bim, fam) to its digest."""
-    return {path.suffix.lstrip("."): file_digest(path) for path in paths}
+    """Map each file's suffix (bed, bim, fam) to its digest; a suffix that came before gets a number (txt, txt.2)."""
+    seen: Counter[str] = Counter()
+    out = {}
+    for path in paths:
+        suffix = path.suffix.lstrip(".")
+        seen[suffix] += 1
+        out[suffix if seen[suffix] == 1 else f"{suffix}.{seen[suffix]}"] = file_digest(path)
+    return out
 
 
 def canonical_json(value: Any) -> str:
@@ -62,7 +69,7 @@ def provenance(parameters: Mapping[str, Any], inputs: Mapping[str, Any], threads
         Threads in use.
     """
     packages = {}
-    for name in ("numpy", "scipy", "pandas", "h5py", "bed-reader"):
+    for name in ("numpy", "scipy", "pandas", "h5py", "bed-reader", "bgen"):
         try:
             packages[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

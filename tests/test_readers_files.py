@@ -170,7 +170,7 @@ def test_a_model_finds_its_genotypes_again(write, pgen, kind):
     source = {
         "bgen": lambda: open_bgen(write("d.bgen", bgen_bytes(x))),
         "pgen": lambda: open_pgen(pgen),
-        "bimbam": lambda: open_bimbam(write("d.geno", mean_genotypes(x.T)), anno=write("d.anno", "rs0 5 X\n")),
+        "bimbam": lambda: open_bimbam(write("d.geno.txt", mean_genotypes(x.T)), anno=write("d.anno.txt", "rs0 5 X\n")),
     }[kind]()
     columns = Columns(np.arange(N) + 0.5, [], source.samples.fid, objects([""] * N), "trait")
     dataset = assemble(source, columns, Filters(geno=1, mind=1), Treatment(), intercept=True)

@@ -25,6 +25,27 @@ genotypes = _stack(
     click.option("--bed", metavar="FILE", help="The .bed file, where the three have different names."),
     click.option("--bim", metavar="FILE", help="The .bim file."),
     click.option("--fam", metavar="FILE", help="The .fam file."),
+    click.option("--pfile", metavar="PREFIX", help="PLINK 2 fileset PREFIX.pgen, PREFIX.pvar, PREFIX.psam."),
+    click.option("--pgen", metavar="FILE", help="The .pgen file, where the three have different names."),
+    click.option("--pvar", metavar="FILE", help="The .pvar file."),
+    click.option("--psam", metavar="FILE", help="The .psam file."),
+    click.option("--bgen", metavar="FILE", help="BGEN file (1.2 or 1.3)."),
+    click.option(
+        "--sample", metavar="FILE", help="The .sample file of --bgen, or a list of IDs, one a line, for --bimbam."
+    ),
+    click.option("--ref-first", is_flag=True, help="Count the second allele of each BGEN variant, not the first."),
+    click.option("--bimbam", metavar="FILE", help="BIMBAM mean genotypes, as GEMMA reads them."),
+    click.option("--anno", metavar="FILE", help="Positions of the variants of --bimbam."),
+)
+
+moved = click.option(
+    "--bfile",
+    "--pfile",
+    "--bgen",
+    "--bimbam",
+    "genotypes",
+    metavar="PREFIX|FILE",
+    help="The genotypes, where they have moved since the fit.",
 )
 
 tables = _stack(

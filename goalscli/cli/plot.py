@@ -60,7 +60,7 @@ def manhattan(scores: str, out: str, overwrite: bool, value: str | None, n_label
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the permutations.")
 @click.option("--model", metavar="FILE", help="Where local scores were not stored. Default: beside the scores.")
-@click.option("--bfile", "genotypes", metavar="PREFIX", help="The genotypes, where they have moved since the fit.")
+@opt.moved
 @opt.common
 def local(scores: str, out: str, overwrite: bool, snps: tuple[str, ...], **options: Any) -> None:
     """Draw local effects by group (cage, family) for the groups with the least and the greatest means."""

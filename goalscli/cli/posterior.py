@@ -19,7 +19,7 @@ from goalscli.cli import options as opt
 @click.option("--draws", type=int, default=1000, show_default=True, help="Samples of the posterior.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the samples.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Probability of the credible intervals.")
-@click.option("--bfile", "genotypes", metavar="PREFIX", help="The genotypes, where they have moved since the fit.")
+@opt.moved
 @click.option("--out", metavar="PREFIX", help="Where the results go. Default: beside the model.")
 @opt.overwrite
 @opt.common

@@ -18,7 +18,10 @@ from goalscli.scores import score
 
 def fit_request(options: dict[str, Any]) -> FitRequest:
     """Take the options of a fit out of ``options``."""
-    genotypes = pick(options, "bfile", "bed", "bim", "fam")
+    genotypes = pick(
+        options, "bfile", "bed", "bim", "fam", "pfile", "pgen", "pvar", "psam", "bgen", "sample", "ref_first", "bimbam",
+        "anno",
+    )  # fmt: skip
     named = pick(
         options, "pheno", "pheno_name", "covar", "covar_name", "cat_covar_name", "groups", "group_column",
         "family_column", "random_effect", "missing_code", "iid_only",

@@ -11,12 +11,12 @@ from goalscli.cli import options as opt
 
 @click.command("scan")
 @click.argument("model", metavar="MODEL.model.h5")
-@click.option("--bfile", metavar="PREFIX", help="The genotypes, where they have moved since the fit.")
+@opt.moved
 @opt.scan
 @click.option("--out", metavar="PREFIX", help="Where the result goes. Default: beside the model.")
 @opt.overwrite
 @opt.common
-def command(model: str, bfile: str | None, out: str | None, **options: Any) -> None:
+def command(model: str, genotypes: str | None, out: str | None, **options: Any) -> None:
     """Score every variant: PREFIX.scores.h5.
 
     Interrupted (a time limit, Ctrl-C), it goes on with --resume to the very same result.
@@ -27,5 +27,5 @@ def command(model: str, bfile: str | None, out: str | None, **options: Any) -> N
         from goalscli.cli.requests import scan_request, scan_run
         from goalscli.jobs.scan import scan
 
-        how = scan_run(options, threads, options.pop("memory"), bfile)
+        how = scan_run(options, threads, options.pop("memory"), genotypes)
         click.echo(scan(model, scan_request(options), out, how))

@@ -94,7 +94,7 @@ def load_model(path: str | Path, genotypes: str | None = None) -> tuple[Dataset,
     ----------
     path : str or Path
     genotypes : str, optional
-        A PLINK prefix, where the genotypes have moved.
+        A prefix (PLINK) or file (BGEN, BIMBAM), where the genotypes have moved.
 
     Returns
     -------
@@ -120,7 +120,9 @@ def load_model(path: str | Path, genotypes: str | None = None) -> tuple[Dataset,
     try:
         source = reopen(attributes["genotypes"], genotypes)
     except InputError as error:
-        raise InputError(str(error), where=path, remedy="if the genotypes have moved, give --bfile PREFIX") from error
+        raise InputError(
+            str(error), where=path, remedy="if the genotypes have moved, give --bfile, --pfile, --bgen or --bimbam"
+        ) from error
     _check_genotypes(Path(path), source, attributes["genotype_digests"])
     # The Gram matrix is symmetric: its transpose has the Fortran order that the factorisation wants, without a copy.
     arrays["gram"] = arrays["gram"].T
@@ -147,13 +149,14 @@ def _table(group: h5py.Group) -> dict[str, Any]:
 
 
 def _check_genotypes(path: Path, source: GenotypeSource, fitted: Mapping[str, str]) -> None:
+    found = digests(source.files)
     changed = [
-        file for file in source.files if digests([file])[file.suffix.lstrip(".")] != fitted[file.suffix.lstrip(".")]
+        file for file, (key, digest) in zip(source.files, found.items(), strict=True) if fitted.get(key) != digest
     ]
     if changed:
         raise InputError(
             f"these genotype files are not those of the fit: {', '.join(map(str, changed))}",
             where=path,
-            remedy="give the files that the model was fitted on (--bfile PREFIX), or fit again",
+            remedy="give the files that the model was fitted on (--bfile, --pfile, --bgen or --bimbam), or fit again",
         )
     LOG.info("genotypes: %s (unchanged since the fit)", ", ".join(map(str, source.files)))
