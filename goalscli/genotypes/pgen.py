@@ -68,9 +68,10 @@ class PgenSource:
             self._blame(variants, error)
         if block.max() > 2:
             raise InputError("dosages outside [0, 2]", where=self.pgen, remedy=_MAKE)
-        # Missing is -9, the only negative: spreading the sign over all bits makes a NaN, at a third of a mask's time.
-        bits = block.view(np.int32)
-        np.bitwise_or(bits, bits >> 31, out=bits)
+        if block.min() < 0:
+            # Missing is -9, the only negative: spreading the sign over all bits makes a NaN, at a third of a mask's time.
+            bits = block.view(np.int32)
+            np.bitwise_or(bits, bits >> 31, out=bits)
 
     def _blame(self, variants: NDArray[np.intp], error: RuntimeError) -> NoReturn:
         """Name the first variant that cannot be read."""
