@@ -67,8 +67,12 @@ class MixtureShifter:
         np.fill_diagonal(distance, 0.0)
         mean = float(distance.sum() / (n * (n - 1)))
         near = distance < _NEAR * mean
-        far = distance[~near & ~np.eye(n, dtype=bool)]
-        span = (float(far.min(initial=mean)), float(far.max(initial=mean)))
+        np.fill_diagonal(near, True)
+        span = (
+            float(distance.min(initial=np.inf, where=~near)),
+            float(distance.max(initial=0.0, where=~near)),
+        )
+        del distance
         nodes, self.limit = self._choose(mean, span, reach, _TOLERANCE[np.dtype(dtype).name])
         np.fill_diagonal(near, False)
         self.first, self.second = (rows.astype(np.intp) for rows in np.nonzero(near))

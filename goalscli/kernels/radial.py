@@ -73,7 +73,7 @@ class Cauchy(Radial):
 
     name: str = "cauchy"
     curvature: float = 2.0
-    matrices: int = 4
+    matrices: int = 8
 
     def value(self, distance: Array, theta: float) -> Array:
         """1/(1 + theta·d²), in place."""
@@ -106,7 +106,7 @@ class Matern(Radial):
 
     name: str
     nu: float
-    matrices: int = 4
+    matrices: int = 8
 
     @property
     def curvature(self) -> float:  # type: ignore[override]
