@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError
+from goalscli.errors import LISTED, InputError, Problems
 
 Strings = NDArray[np.object_]
 """One Python ``str`` an entry."""
@@ -59,7 +60,7 @@ def listed(items: Sequence[str], limit: int) -> str:
     return ", ".join(items[:limit]) + (f" and {len(items) - limit} more" if len(items) > limit else "")
 
 
-def read_table(path: str | Path, *, option: str) -> Table:
+def read_table(path: str | Path, *, option: str, problems: Problems | None = None) -> Table:
     """Read a table separated by tabs, commas or spaces, plain or gzipped.
 
     The first line that is neither blank nor begins with ``##`` decides: a tab in it means tab-separated, else
@@ -74,6 +75,8 @@ def read_table(path: str | Path, *, option: str) -> Table:
     path : str or Path
     option : str
         The option that gave the path ("--pheno"), for messages.
+    problems : Problems, optional
+        Takes what is wrong with single rows, which are then left out; without it the first is raised.
 
     Returns
     -------
@@ -85,13 +88,7 @@ def read_table(path: str | Path, *, option: str) -> Table:
         The file cannot be read as UTF-8 text or has no rows; a row has more or fewer fields than the header
         (its line is named); a column name or a sample occurs twice; an ID is empty.
     """
-    path, given = Path(path), f"{option} {path if str(path) == str(path).strip() else repr(str(path))}"
-    lines = _text(path, given).split("\n")
-    numbers = [i for i, line in enumerate(lines, 1) if line.strip().strip(", \t")]
-    while numbers and lines[numbers[0] - 1].startswith("##"):
-        del numbers[0]
-    if not numbers:
-        raise InputError("the file is empty", where=given, remedy="give a header and one row a sample")
+    path, given, lines, numbers = _lines(path, option, "give a header and one row a sample")
     first = lines[numbers[0] - 1]
     delimiter = _sniff(first)
     where = f"{path}:{numbers[0]}"
@@ -104,16 +101,83 @@ def read_table(path: str | Path, *, option: str) -> Table:
     fid_at, iid_at = _id_positions(names, where)
     if not numbers:
         raise InputError("the file has a header but no rows", where=given, remedy="give one row a sample")
-    cells = _cells(path, lines, numbers, len(names), delimiter)
+    bad = Problems(LISTED)
+    cells, good = _cells(path, lines, numbers, (len(names), len(names)), delimiter, bad)
     table = Table(
         path=path,
         fid=None if fid_at is None else cells[fid_at],
         iid=cells[iid_at],
         columns={name: cells[k] for k, name in enumerate(names) if k not in (fid_at, iid_at)},
-        lines=np.array(numbers, dtype=np.int64),
+        lines=good,
     )
-    _check_ids(table)
+    found = Problems() if problems is None else problems
+    with found.catching():
+        bad.raise_any(path)
+    _check_ids(table, found)
+    if problems is None:
+        found.raise_any()
     return table
+
+
+def read_sample_list(path: str | Path, *, option: str) -> Table:
+    """Read a list of samples: FID and IID, or IID alone, one a line, with or without a header.
+
+    Parameters
+    ----------
+    path : str or Path
+        Plain or gzipped text; the first line decides as in :func:`read_table`, and columns after the IDs do not matter.
+    option : str
+        The option that gave the path ("--keep"), for messages.
+
+    Returns
+    -------
+    Table
+        Without columns; each sample once, however often it is listed.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read as UTF-8 text or lists nobody; a line has fewer IDs than the first one, or an empty one.
+    """
+    path, given, lines, numbers = _lines(path, option, "list one sample a line")
+    first = lines[numbers[0] - 1]
+    delimiter = _sniff(first)
+    where = f"{path}:{numbers[0]}"
+    fields = _fields(first, delimiter, path, numbers[0])
+    # One field is no header without a name of the header; _is_header would miss a second column.
+    alone = len(fields) == 1 and fields[0].removeprefix("#").casefold() not in ("fid", "iid")
+    if alone or not _is_header(fields, where):
+        fid_at, iid_at = (None, 0) if alone else (0, 1)
+    else:
+        fid_at, iid_at = _id_positions([fields[0].removeprefix("#"), *fields[1:2]], where)
+        del numbers[0]
+    if not numbers:
+        raise InputError("the list has a header but no samples", where=given, remedy="list one sample a line")
+    bad = Problems(LISTED)
+    # After a line with a single ID each must hold a single one too: two would be FID and IID.
+    least, most = iid_at + 1 if fid_at is None else 2, 1 if len(fields) == 1 else sys.maxsize
+    cells, good = _cells(path, lines, numbers, (least, most), delimiter, bad)
+    table = Table(path, None if fid_at is None else cells[fid_at], cells[iid_at], {}, good)
+    with bad.catching():
+        _refuse_empty(table)
+    bad.raise_any(path)
+    first_at: dict[tuple[str, ...], int] = {}
+    for k, key in enumerate(_keys(table)):
+        first_at.setdefault(key, k)
+    once = list(first_at.values())
+    return Table(path, None if table.fid is None else table.fid[once], table.iid[once], {}, table.lines[once])
+
+
+def _lines(path: str | Path, option: str, remedy: str) -> tuple[Path, str, list[str], list[int]]:
+    """Read the path, how messages name it, all lines, and the numbers of those that count."""
+    path, given = Path(path), f"{option} {path if str(path) == str(path).strip() else repr(str(path))}"
+    lines = _text(path, given).split("\n")
+    numbers = [i for i, line in enumerate(lines, 1) if line.strip().strip(", \t")]
+    while numbers and lines[numbers[0] - 1].startswith("##"):
+        del numbers[0]
+    if not numbers:
+        raise InputError("the file is empty", where=given, remedy=remedy)
+    return path, given, lines, numbers
 
 
 def _text(path: Path, given: str) -> str:
@@ -207,33 +271,55 @@ def _id_positions(names: Sequence[str], where: str) -> tuple[int | None, int]:
     return keys.index("FID") if "FID" in keys else None, keys.index("IID")
 
 
-def _cells(path: Path, lines: Sequence[str], numbers: Sequence[int], width: int, delimiter: str | None) -> Strings:
-    """Split the rows at the given lines; (width, rows)."""
-    cells = np.empty((width, len(numbers)), dtype=object)
+def _cells(
+    path: Path,
+    lines: Sequence[str],
+    numbers: Sequence[int],
+    width: tuple[int, int],
+    delimiter: str | None,
+    bad: Problems,
+) -> tuple[Strings, NDArray[np.int64]]:
+    """Split the rows at the given lines; rows with fewer or more fields than ``width`` go to ``bad``.
+
+    Returns
+    -------
+    cells : (width[0], rows) object
+    lines : (rows,) int64
+        Of the good rows.
+    """
+    least, most = width
+    blocks, good = [], []
     for start in range(0, len(numbers), _BLOCK):
         rows = []
         for number in numbers[start : start + _BLOCK]:
-            fields = _fields(lines[number - 1], delimiter, path, number)
-            if len(fields) != width:
-                separated = f"{_SEPARATORS[delimiter]}-separated like the first line"
-                raise InputError(
-                    f"{len(fields)} field(s) found, {width} expected ({separated})",
-                    where=f"{path}:{number}",
-                    remedy="give every row one field a column, NA where a value is missing",
-                )
-            rows.append(fields)
-        cells[:, start : start + len(rows)] = np.array(rows, dtype=object).T
-    return cells
+            try:
+                fields = _fields(lines[number - 1], delimiter, path, number)
+                if not least <= len(fields) <= most:
+                    raise _ragged(len(fields), least, delimiter, f"{path}:{number}")
+            except InputError as error:
+                bad.add([error])
+            else:
+                rows.append(fields[:least])
+                good.append(number)
+        if rows:
+            blocks.append(np.array(rows, dtype=object).T)
+    cells = np.concatenate(blocks, axis=1) if blocks else np.empty((least, 0), dtype=object)
+    return cells, np.array(good, dtype=np.int64)
 
 
-def _check_ids(table: Table) -> None:
-    columns = (table.iid,) if table.fid is None else (table.fid, table.iid)
-    empty = np.flatnonzero(np.any([ids == "" for ids in columns], axis=0))
-    if len(empty):
-        where = f"{table.path}:{table.lines[empty[0]]}"
-        remedy = "give every row its IDs; the FID is 0 where there is no family"
-        raise InputError(f"empty ID ({len(empty)} such row(s))", where=where, remedy=remedy)
-    keys: list[tuple[str, ...]] = list(zip(*columns, strict=True))
+def _ragged(found: int, expected: int, delimiter: str | None, where: str) -> InputError:
+    separated = f"{_SEPARATORS[delimiter]}-separated like the first line"
+    return InputError(
+        f"{found} field(s) found, {expected} expected ({separated})",
+        where=where,
+        remedy="give every row one field a column, NA where a value is missing",
+    )
+
+
+def _check_ids(table: Table, problems: Problems) -> None:
+    with problems.catching():
+        _refuse_empty(table)
+    keys = _keys(table)
     if len(set(keys)) == len(keys):
         return
     lines: dict[tuple[str, ...], list[str]] = {}
@@ -242,4 +328,18 @@ def _check_ids(table: Table) -> None:
     twice = [(" ".join(key), at) for key, at in lines.items() if len(at) > 1]
     named = listed([f"{sample} (lines {listed(at, 5)})" for sample, at in twice], 5)
     problem = f"{len(twice)} sample(s) listed more than once: {named}"
-    raise InputError(problem, where=table.path, remedy="keep one row a sample")
+    problems.add([InputError(problem, where=table.path, remedy="keep one row a sample")])
+
+
+def _keys(table: Table) -> list[tuple[str, ...]]:
+    return list(zip(*((table.iid,) if table.fid is None else (table.fid, table.iid)), strict=True))
+
+
+def _refuse_empty(table: Table) -> None:
+    empty = [line for key, line in zip(_keys(table), table.lines, strict=True) if "" in key]
+    bad = Problems(LISTED)
+    remedy = "give every row its IDs; the FID is 0 where there is no family"
+    for line in empty:
+        problem = f"empty ID ({len(empty)} such row(s))"
+        bad.add([InputError(problem, where=f"{table.path}:{line}", remedy=remedy)])
+    bad.raise_any(table.path)
