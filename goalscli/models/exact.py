@@ -71,12 +71,16 @@ class ExactGP:
         if "slopes" in needs:
             require_smooth(self.kernel)
 
-    def check_memory(self, n_samples: int) -> None:
-        """Refuse more samples than memory holds: three N×N matrices of float64 at the peak of the fit.
+    def needed_memory(self, n_samples: int) -> float:
+        """Bytes at the peak of a fit: three N×N matrices of float64.
 
         A random effect of L levels takes two, and four of N×L: as much up to L = N/4.
         """
-        check_memory(3 * 8.0 * n_samples**2 + 2**28, f"an exact fit of {n_samples} samples", self.memory_gb)
+        return 3 * 8.0 * n_samples**2 + 2**28
+
+    def check_memory(self, n_samples: int) -> None:
+        """Refuse more samples than memory holds."""
+        check_memory(self.needed_memory(n_samples), f"an exact fit of {n_samples} samples", self.memory_gb)
 
     def fit(self, dataset: Dataset) -> ExactPosterior:
         """Gram matrix, bandwidth, variance components, posterior.

@@ -75,7 +75,8 @@ def numeric(table: Table, name: str, missing: Missing) -> NumericColumn:
     numbers = np.fromiter(map(_number, cells[present]), dtype=np.float64, count=len(present))
     bad = present[np.isnan(numbers)]
     problems = Problems(LISTED)
-    for k in bad:
+    # Where no cell is a number the column is of words: once is enough.
+    for k in bad if len(bad) < len(present) else bad[:1]:
         more = f" ({len(bad)} such cells in the column)" if len(bad) > 1 else ""
         remedy = "write a finite number with a decimal point, or NA where missing"
         if k == 0:

@@ -156,7 +156,8 @@ def read_sample_list(path: str | Path, *, option: str) -> Table:
     bad = Problems(LISTED)
     # After a line with a single ID each must hold a single one too: two would be FID and IID.
     least, most = iid_at + 1 if fid_at is None else 2, 1 if len(fields) == 1 else sys.maxsize
-    cells, good = _cells(path, lines, numbers, (least, most), delimiter, bad)
+    remedy = "list FID and IID on every line, or IID alone on every line"
+    cells, good = _cells(path, lines, numbers, (least, most), delimiter, bad, remedy)
     table = Table(path, None if fid_at is None else cells[fid_at], cells[iid_at], {}, good)
     with bad.catching():
         _refuse_empty(table)
@@ -278,6 +279,7 @@ def _cells(
     width: tuple[int, int],
     delimiter: str | None,
     bad: Problems,
+    remedy: str = "give every row one field a column, NA where a value is missing",
 ) -> tuple[Strings, NDArray[np.int64]]:
     """Split the rows at the given lines; rows with fewer or more fields than ``width`` go to ``bad``.
 
@@ -295,7 +297,9 @@ def _cells(
             try:
                 fields = _fields(lines[number - 1], delimiter, path, number)
                 if not least <= len(fields) <= most:
-                    raise _ragged(len(fields), least, delimiter, f"{path}:{number}")
+                    separated = f"{_SEPARATORS[delimiter]}-separated like the first line"
+                    problem = f"{len(fields)} field(s) found, {least} expected ({separated})"
+                    raise InputError(problem, where=f"{path}:{number}", remedy=remedy)
             except InputError as error:
                 bad.add([error])
             else:
@@ -305,15 +309,6 @@ def _cells(
             blocks.append(np.array(rows, dtype=object).T)
     cells = np.concatenate(blocks, axis=1) if blocks else np.empty((least, 0), dtype=object)
     return cells, np.array(good, dtype=np.int64)
-
-
-def _ragged(found: int, expected: int, delimiter: str | None, where: str) -> InputError:
-    separated = f"{_SEPARATORS[delimiter]}-separated like the first line"
-    return InputError(
-        f"{found} field(s) found, {expected} expected ({separated})",
-        where=where,
-        remedy="give every row one field a column, NA where a value is missing",
-    )
 
 
 def _check_ids(table: Table, problems: Problems) -> None:
