@@ -27,6 +27,8 @@ from goalscli.genotypes.memory import from_array
 from goalscli.genotypes.plink import write_plink
 from goalscli.genotypes.source import Samples, Variants
 from goalscli.jobs.selection import select
+from goalscli.provenance import file_digest
+from goalscli.store import read_attributes
 
 N, J = 120, 400
 NEUTRAL = {"--mind": "1", "--geno": "1", "--maf": "0"}
@@ -130,6 +132,38 @@ def test_hardy_weinberg_of_plink2(cohort: Path, tmp_path: Path):
     assert table["P"].min() < 1e-4
     found = qc.hardy_weinberg(*(table[name] for name in ("HOM_A1_CT", "HET_A1_CT", "TWO_AX_CT")))
     np.testing.assert_allclose(found, table["P"], rtol=1e-5)
+
+
+def test_the_selection_is_in_the_model_and_resume_sees_it(cohort: Path, tmp_path: Path, monkeypatch, capsys):
+    here = Here(monkeypatch, capsys, cohort)
+    out = str(tmp_path / "m")
+    run = (
+        "run",
+        "--bfile",
+        "d",
+        "--pheno",
+        "pheno.tsv",
+        "--threads",
+        "1",
+        "--out",
+        out,
+        "--keep",
+        "k.txt",
+        "--chr",
+        "1",
+    )
+    here.well(*run, "--rank-int", "--mac", "5")
+    with h5py.File(f"{out}.model.h5") as file:
+        told = read_attributes(file)
+    assert told["settings"]["selection"] | {"keep": "k.txt", "chr": "1"} == told["settings"]["selection"]
+    assert told["settings"]["filters"]["mac"] == 5
+    assert told["treatment"]["rank_int"] is True
+    assert told["provenance"]["inputs"]["k.txt"] == file_digest(cohort / "k.txt")
+    here.well(*run, "--rank-int", "--mac", "5", "--resume")
+    for other in (("--mac", "5"), ("--rank-int", "--mac", "5", "--remove", "r.txt"), ("--rank-int", "--mac", "6")):
+        refused = here(*run, *other, "--resume")
+        assert refused.code == 2
+        assert "belongs to a run with other settings" in refused.err
 
 
 def enumerated(one: int, het: int, two: int) -> float:

@@ -214,10 +214,11 @@ def _require_variants(n: int, account: qc.Accounting) -> None:
 def _require_samples(n: int, columns: Columns, account: qc.Accounting) -> None:
     if n < 2:
         needed = columns.needed("and")
+        lists = [f"--{row[0]}" for row in account.rows if row[0] in ("keep", "remove")]
         raise InputError(
             f"{n} sample(s) have {needed} present and enough genotypes; 2 are needed\n{account.table().rstrip()}",
             where=columns.trait,
-            remedy=f"check the missing values of {needed}",
+            remedy=f"check {' and '.join([*lists, f'the missing values of {needed}'])}",
         )
 
 
