@@ -173,6 +173,18 @@ def test_tables_of_strangers_are_still_read(here: Here, folder: Path):
     begin_as(told(here, *CHECK), ["--pheno pheno.tsv: no sample in common", "pheno.tsv:6: 'x' in column A"])
 
 
+def test_a_sound_trait_is_tried_beside_a_faulty_one(here: Here, folder: Path):
+    table = pd.read_csv(folder / "pheno.tsv", sep="\t", dtype=str)
+    table.loc[4, "A"] = "x"
+    write(table, folder / "pheno.tsv")
+    outcome = here(*CHECK, "--pheno-name", "A,B")
+    assert facts(outcome.out)["trait"] == f"B: {N} samples, {J - 3} variants without what is faulty"
+    lines = told(here, *CHECK, "--pheno-name", "A,flat", "--covar", "groups.tsv", "--covar-name", "cage")
+    begin_as(
+        lines, ["groups.tsv:2: 'C0' in column cage", "pheno.tsv:6: 'x' in column A", "flat: the trait is constant"]
+    )
+
+
 def test_twenty_bad_lines_and_their_number(here: Here, folder: Path):
     table = pd.read_csv(folder / "pheno.tsv", sep="\t", dtype=str)
     table.loc[10:, "A"] = "?"

@@ -207,7 +207,7 @@ def _require_variants(n: int, account: qc.Accounting) -> None:
     if not n:
         raise InputError(
             f"no variant passes the filters\n{account.table().rstrip()}",
-            remedy="relax --maf, --geno or whichever filter of the table above took most",
+            remedy="relax --maf, --geno or whichever filter of the table took most",
         )
 
 

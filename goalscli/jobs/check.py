@@ -79,11 +79,9 @@ def _read(reader: TableReader, source: GenotypeSource | None) -> list[Columns]:
     covariates = noting.attempt(reader.covariates)
     family, group = noting.attempt(reader.family), noting.attempt(reader.group)
     random = noting.attempt(reader.random)
-    before = noting.n
     traits = reader.traits(() if source is None else source.files)
-    traits_sound = noting.n == before
     reader.unused()
-    if source is None or not traits_sound:
+    if source is None or not reader.matched(reader.tables.pheno):
         return []
     fid = source.samples.fid
     family = fid if family is None else family

@@ -134,6 +134,10 @@ class TableReader:
         # Not matched to genotypes, its columns can still be looked at.
         return table, joined or Joined(np.arange(len(table)), "", None)
 
+    def matched(self, path: str | None) -> bool:
+        """Whether the columns read of this table lie along the samples; True without a table."""
+        return path is None or (path in self._cache and self._cache[path][1] is not None)
+
     def _join(self, table: Table, option: str) -> Joined | None:
         samples = self.samples
         if samples is None:

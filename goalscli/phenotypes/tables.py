@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import re
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import LISTED, InputError, Problems
+from goalscli.phenotypes.rows import Strings, separator, split, split_rows, text_lines
 
-Strings = NDArray[np.object_]
-"""One Python ``str`` an entry."""
+__all__ = ["HEADERS", "Strings", "Table", "listed", "read_sample_list", "read_table"]
 
 HEADERS = "FID IID, #FID IID, #IID or IID"
 """How a header line may begin, for messages."""
-
-_BLOCK = 2000  # rows split at a time: the lists of one block are freed before the next
-_SEPARATORS = {"\t": "tab", ",": "comma", None: "space"}
-_TOKEN = re.compile(r'"[^"]*"(?!\S)|\S+')
 
 
 @dataclass(frozen=True)
@@ -88,11 +80,11 @@ def read_table(path: str | Path, *, option: str, problems: Problems | None = Non
         The file cannot be read as UTF-8 text or has no rows; a row has more or fewer fields than the header
         (its line is named); a column name or a sample occurs twice; an ID is empty.
     """
-    path, given, lines, numbers = _lines(path, option, "give a header and one row a sample")
+    path, given, lines, numbers = text_lines(path, option, "give a header and one row a sample")
     first = lines[numbers[0] - 1]
-    delimiter = _sniff(first)
+    delimiter = separator(first)
     where = f"{path}:{numbers[0]}"
-    fields = _fields(first, delimiter, path, numbers[0])
+    fields = split(first, delimiter, path, numbers[0])
     if _is_header(fields, where):
         names = [fields[0].removeprefix("#"), *fields[1:]]
         del numbers[0]
@@ -102,7 +94,7 @@ def read_table(path: str | Path, *, option: str, problems: Problems | None = Non
     if not numbers:
         raise InputError("the file has a header but no rows", where=given, remedy="give one row a sample")
     bad = Problems(LISTED)
-    cells, good = _cells(path, lines, numbers, (len(names), len(names)), delimiter, bad)
+    cells, good = split_rows(path, lines, numbers, (len(names), len(names)), delimiter, bad)
     table = Table(
         path=path,
         fid=None if fid_at is None else cells[fid_at],
@@ -139,11 +131,11 @@ def read_sample_list(path: str | Path, *, option: str) -> Table:
     InputError
         The file cannot be read as UTF-8 text or lists nobody; a line has fewer IDs than the first one, or an empty one.
     """
-    path, given, lines, numbers = _lines(path, option, "list one sample a line")
+    path, given, lines, numbers = text_lines(path, option, "list one sample a line")
     first = lines[numbers[0] - 1]
-    delimiter = _sniff(first)
+    delimiter = separator(first)
     where = f"{path}:{numbers[0]}"
-    fields = _fields(first, delimiter, path, numbers[0])
+    fields = split(first, delimiter, path, numbers[0])
     # One field is no header without a name of the header; _is_header would miss a second column.
     alone = len(fields) == 1 and fields[0].removeprefix("#").casefold() not in ("fid", "iid")
     if alone or not _is_header(fields, where):
@@ -157,7 +149,7 @@ def read_sample_list(path: str | Path, *, option: str) -> Table:
     # After a line with a single ID each must hold a single one too: two would be FID and IID.
     least, most = iid_at + 1 if fid_at is None else 2, 1 if len(fields) == 1 else sys.maxsize
     remedy = "list FID and IID on every line, or IID alone on every line"
-    cells, good = _cells(path, lines, numbers, (least, most), delimiter, bad, remedy)
+    cells, good = split_rows(path, lines, numbers, (least, most), delimiter, bad, remedy)
     table = Table(path, None if fid_at is None else cells[fid_at], cells[iid_at], {}, good)
     with bad.catching():
         _refuse_empty(table)
@@ -167,79 +159,6 @@ def read_sample_list(path: str | Path, *, option: str) -> Table:
         first_at.setdefault(key, k)
     once = list(first_at.values())
     return Table(path, None if table.fid is None else table.fid[once], table.iid[once], {}, table.lines[once])
-
-
-def _lines(path: str | Path, option: str, remedy: str) -> tuple[Path, str, list[str], list[int]]:
-    """Read the path, how messages name it, all lines, and the numbers of those that count."""
-    path, given = Path(path), f"{option} {path if str(path) == str(path).strip() else repr(str(path))}"
-    lines = _text(path, given).split("\n")
-    numbers = [i for i, line in enumerate(lines, 1) if line.strip().strip(", \t")]
-    while numbers and lines[numbers[0] - 1].startswith("##"):
-        del numbers[0]
-    if not numbers:
-        raise InputError("the file is empty", where=given, remedy=remedy)
-    return path, given, lines, numbers
-
-
-def _text(path: Path, given: str) -> str:
-    """Read the whole file as text with \\n line ends, whatever it was written with."""
-    if path.is_dir():
-        raise InputError("is a folder, not a file", where=given, remedy="give the file's own path")
-    try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except FileNotFoundError:
-        remedy = "check the path"
-        if str(path) != str(path).strip() and Path(str(path).strip()).is_file():
-            remedy = f"take the spaces off the path: {str(path).strip()} exists"
-        raise InputError("no such file", where=given, remedy=remedy) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        remedy = "compress or copy the file again"
-        raise InputError(f"damaged gzip file ({error})", where=given, remedy=remedy) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        remedy = "check its path and permissions"
-        raise InputError(f"cannot be read: {reason}", where=given, remedy=remedy) from None
-    if b"\0" in data:
-        remedy = "give a text table in UTF-8, plain or gzipped; from a spreadsheet, save as CSV"
-        raise InputError("not a text file (it has NUL bytes)", where=given, remedy=remedy)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        remedy = "save the file as UTF-8"
-        raise InputError(f"line {line} is not UTF-8 text", where=given, remedy=remedy) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def _sniff(line: str) -> str | None:
-    for delimiter in ("\t", ","):
-        # IDs hold no spaces, so a space within the first field means that spaces separate here too.
-        if delimiter in line and len(line.split(delimiter)[0].split()) <= 1:
-            return delimiter
-    return None
-
-
-def _fields(line: str, delimiter: str | None, path: Path, number: int) -> list[str]:
-    if '"' not in line:
-        if delimiter is None:
-            return line.split()
-        fields = line.split(delimiter)
-    elif delimiter is None:
-        return [_unquoted(token) for token in _TOKEN.findall(line)]
-    else:
-        try:
-            fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
-        except csv.Error:
-            remedy = "close every double quote on its own line, or take the quotes out"
-            problem = "a double quote is misplaced or not closed"
-            raise InputError(problem, where=f"{path}:{number}", remedy=remedy) from None
-    return [field.strip() for field in fields] if " " in line else fields
-
-
-def _unquoted(token: str) -> str:
-    return token[1:-1] if len(token) > 1 and token[0] == token[-1] == '"' else token
 
 
 def _is_header(fields: Sequence[str], where: str) -> bool:
@@ -270,45 +189,6 @@ def _id_positions(names: Sequence[str], where: str) -> tuple[int | None, int]:
     if "IID" not in keys:
         raise InputError("the header has FID but no IID", where=where, remedy=f"begin it with {HEADERS}")
     return keys.index("FID") if "FID" in keys else None, keys.index("IID")
-
-
-def _cells(
-    path: Path,
-    lines: Sequence[str],
-    numbers: Sequence[int],
-    width: tuple[int, int],
-    delimiter: str | None,
-    bad: Problems,
-    remedy: str = "give every row one field a column, NA where a value is missing",
-) -> tuple[Strings, NDArray[np.int64]]:
-    """Split the rows at the given lines; rows with fewer or more fields than ``width`` go to ``bad``.
-
-    Returns
-    -------
-    cells : (width[0], rows) object
-    lines : (rows,) int64
-        Of the good rows.
-    """
-    least, most = width
-    blocks, good = [], []
-    for start in range(0, len(numbers), _BLOCK):
-        rows = []
-        for number in numbers[start : start + _BLOCK]:
-            try:
-                fields = _fields(lines[number - 1], delimiter, path, number)
-                if not least <= len(fields) <= most:
-                    separated = f"{_SEPARATORS[delimiter]}-separated like the first line"
-                    problem = f"{len(fields)} field(s) found, {least} expected ({separated})"
-                    raise InputError(problem, where=f"{path}:{number}", remedy=remedy)
-            except InputError as error:
-                bad.add([error])
-            else:
-                rows.append(fields[:least])
-                good.append(number)
-        if rows:
-            blocks.append(np.array(rows, dtype=object).T)
-    cells = np.concatenate(blocks, axis=1) if blocks else np.empty((least, 0), dtype=object)
-    return cells, np.array(good, dtype=np.int64)
 
 
 def _check_ids(table: Table, problems: Problems) -> None:
