@@ -23,6 +23,7 @@ _WHERE = {
     "Psi": "goalscli.scores.psi",
     "Rate": "goalscli.scores.rate",
     "ScanResult": "goalscli.scanning",
+    "Selection": "goalscli.jobs.selection",
     "TraitSettings": "goalscli.simulate",
     "Treatment": "goalscli.dataset",
     "effect_table": "goalscli.tables",

@@ -5,7 +5,15 @@ The command line prints one line and exits with ``exit_code``; from Python these
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+LISTED = 20
+"""Bad lines of one file that are told one by one; of the rest the number."""
 
 
 class GoalsError(Exception):
@@ -19,9 +27,15 @@ class GoalsError(Exception):
         The file (``file:line`` where there is a line), option, variant or sample at fault.
     remedy : str, optional
         What to do about it.
+
+    Attributes
+    ----------
+    others : tuple of GoalsError
+        Further errors of the same input, found in the same go.
     """
 
     exit_code = 2
+    others: tuple[GoalsError, ...] = ()
 
     def __init__(self, problem: str, *, where: str | Path | None = None, remedy: str | None = None) -> None:
         self.problem, self.where, self.remedy = problem, where, remedy
@@ -43,3 +57,59 @@ class ResourceError(GoalsError):
 
 class OutputError(GoalsError):
     """A result that exists already, cannot be written, or belongs to another run."""
+
+
+class Problems:
+    """Gathers the errors of steps that can go on without each other, each told once.
+
+    Parameters
+    ----------
+    limit : int, optional
+        Errors kept; those beyond are only counted.
+
+    Attributes
+    ----------
+    found : list of GoalsError
+    n : int
+        How often something was noted, repeats and what is beyond the limit included.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.found: list[GoalsError] = []
+        self.n = 0
+        self._told: set[str] = set()
+
+    def add(self, errors: Iterable[GoalsError]) -> None:
+        """Note errors and those that they bring along."""
+        for error in (each for one in errors for each in (one, *one.others)):
+            self.n += 1
+            if (self.limit is None or len(self.found) < self.limit) and str(error) not in self._told:
+                self._told.add(str(error))
+                self.found.append(error)
+
+    @contextmanager
+    def catching(self) -> Iterator[None]:
+        """Note an error raised inside, and go on after the block."""
+        try:
+            yield
+        except GoalsError as error:
+            self.add([error])
+
+    def attempt(self, step: Callable[[], T]) -> T | None:
+        """Return what the step returns; None where anything was noted during it."""
+        before, value = self.n, None
+        with self.catching():
+            value = step()
+        return value if self.n == before else None
+
+    def raise_any(self, where: str | Path | None = None) -> None:
+        """Raise the first error, which carries the others; nothing where there is none."""
+        if not self.found:
+            return
+        first, *others = self.found
+        if self.n > len(self.found) and self.limit is not None:
+            text = f"{self.n} such lines, of which {len(self.found)} are listed"
+            others.append(InputError(text, where=where, remedy="mend all of them"))
+        first.others = tuple(others)
+        raise first

@@ -141,6 +141,53 @@ TABLES = (
          "NA where missing")),
 )  # fmt: skip
 
+LISTS = (
+    Case("keep-missing", fit("--keep", "k.txt"), ("--keep k.txt", "no such file", "check the path")),
+    Case("keep-empty", fit("--keep", "k.txt"), ("--keep k.txt", "empty", "one sample a line"), put("k.txt", b"\n")),
+    Case("keep-header-only", fit("--keep", "k.txt"), ("--keep k.txt", "no samples", "one sample a line"),
+         put("k.txt", b"FID IID\n")),
+    Case("keep-strangers", fit("--keep", "k.txt"), ("--keep k.txt", f"{N} genotyped", "2 in the table",
+         "F0 M000, F0 M001", "Z 1, Z 2", "same IDs"), put("k.txt", b"Z 1\nZ 2\n")),
+    Case("remove-ragged", fit("--remove", "k.txt"), ("k.txt:2", "1 field(s) found, 2 expected", "FID and IID on every"),
+         put("k.txt", b"F0 M000\nM001\n")),
+    Case("remove-ids-then-pairs", fit("--remove", "k.txt"), ("k.txt:2", "2 field(s) found, 1 expected", "IID alone"),
+         put("k.txt", b"M000\nF0 M001\n")),
+    Case("remove-empty-id", fit("--remove", "k.txt"), ("k.txt:2", "empty ID", "0 where there is no family"),
+         put("k.txt", b"F0,M000\nF0,\n")),
+    Case("remove-zeros", fit("--remove", "k.txt"), ("--remove k.txt", "no sample in common", "letter by letter"),
+         put("k.txt", b"M0\nM01\n")),
+    Case("remove-everybody", fit("--remove", "pheno.tsv"), ("0 sample(s)", f"remove\t{N}\t0", "check --remove")),
+    Case("keep-binary", fit("--keep", "d.bed"), ("--keep d.bed", "text")),
+    Case("keep-damaged-gzip", fit("--keep", "k.gz"), ("--keep k.gz", "damaged gzip", "again"),
+         put("k.gz", b"\x1f\x8b\x08\x00junk")),
+    Case("extract-missing", fit("--extract", "e.txt"), ("--extract e.txt", "no such file", "check the path")),
+    Case("extract-folder", fit("--extract", "."), ("--extract .", "folder, not a file", "check the path")),
+    Case("extract-empty", fit("--extract", "e.txt"), ("--extract e.txt", "empty", "one variant ID a line"),
+         put("e.txt")),
+    Case("extract-binary", fit("--extract", "d.bed"), ("--extract d.bed", "text", "one variant ID a line")),
+    Case("extract-damaged-gzip", fit("--extract", "e.gz"), ("--extract e.gz", "damaged gzip", "one variant ID a line"),
+         put("e.gz", b"\x1f\x8b\x08\x00junk")),
+    Case("extract-unknown", fit("--extract", "e.txt"), ("--extract e.txt", "none of its 2 variants", "RS1, RS2",
+         "rs0, rs1, rs2", "letter by letter"), put("e.txt", b"RS1\nRS2\n")),
+    Case("exclude-unknown", fit("--exclude", "e.txt"), ("--exclude e.txt", "none of its 1 variants"),
+         put("e.txt", b"q\n")),
+    Case("exclude-everything", fit("--exclude", "d.ids"), ("no variant passes", f"exclude\t0\t{N}\t{J}\t0", "relax"),
+         put("d.ids", b"".join(b"rs%d\n" % j for j in range(J)))),
+    Case("chr-unknown", fit("--chr", "1,3,Z"), ("--chr 1,3,Z", "no chromosome 3, Z", "they have: 1, X, Y, 2")),
+    Case("chr-backwards", fit("--chr", "4-1"), ("--chr", "runs backwards", "write 1-4")),
+    Case("chr-empty", fit("--chr", "1,"), ("--chr", "empty name", "comma")),
+    Case("from-without-chr", fit("--from-bp", "5"), ("--from-bp", "one chromosome", "--chr")),
+    Case("to-with-two-chr", fit("--chr", "1,2", "--to-bp", "5"), ("--to-bp", "--chr 1,2 is not one", "exactly one")),
+    Case("range-backwards", fit("--chr", "1", "--from-bp", "9", "--to-bp", "5"),
+         ("--from-bp", "9 lies behind", "exchange")),
+    Case("range-empty", fit("--chr", "1", "--to-bp", "5"), ("no variant passes", f"to-bp 5\t0\t{N}\t130\t0", "relax")),
+    Case("mac", fit("--mac", "-1"), ("--mac", "-1 is negative", "give")),
+    Case("mac-large", fit("--mac", "500"), ("no variant passes", "mac 500", "relax")),
+    Case("mac-word", fit("--mac", "few"), ("--mac", "'few'", "goals fit --help")),
+    Case("hwe", fit("--hwe", "2"), ("--hwe", "2.0 is outside 0 to 1", "p-value")),
+    Case("rank-int-constant", fit("--rank-int", "--pheno-name", "flat"), ("flat", "constant", "--pheno-name")),
+)  # fmt: skip
+
 OPTIONS = (
     Case("all-filtered", fit(), ("no variant passes", "#FILTER\tSAMPLES_REMOVED", f"maf 0.05\t0\t{N}\t{J}\t0",
          "relax --maf"), bed(lambda b: b[:3] + b"\xff" * (len(b) - 3))),
@@ -188,7 +235,7 @@ FILES = (
          ("--snp", "'rs9999'", "0 analysed variants", "give the ID")),
     Case("plot-no-model", ("plot", "local", "s.scores.h5", "--snp", "rs20", "--out", "x.png"),
          ("s.model.h5", "not there", "--model")),
-    Case("genotypes-deleted", scan(), ("m.model.h5", "d.bed", "no such file", "--bfile PREFIX"),
+    Case("genotypes-deleted", scan(), ("m.model.h5", "d.bed", "no such file", "give --bfile"),
          lambda folder: (folder / "d.bed").unlink()),
     Case("genotypes-changed", scan(), ("m.model.h5", "not those of the fit", "d.bed", "fit again"),
          bed(lambda b: b[:50] + bytes([b[50] ^ 0b11]) + b[51:])),
@@ -196,7 +243,7 @@ FILES = (
          line("bim", 1, lambda text: text.replace("rs0", "rs00"))),
 )  # fmt: skip
 
-CASES = (*GENOTYPES, *TABLES, *OPTIONS, *FILES)
+CASES = (*GENOTYPES, *TABLES, *LISTS, *OPTIONS, *FILES)
 
 
 @pytest.fixture(scope="module")

@@ -109,7 +109,7 @@ def test_help(path: tuple[str, ...], options: list[str], here: Here):
     assert told.out.startswith(f"Usage: {' '.join(['goals', *path])} ")
     for word in options if path else COMMANDS:
         assert re.search(rf"(?<![\w-]){word}\b", told.out), word
-    if path and path[-1] not in ("plot", "simulate", "top", "info"):
+    if path and path[-1] not in ("plot", "simulate", "top", "info", "check"):
         assert "--out" in options
 
 

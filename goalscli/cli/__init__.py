@@ -16,6 +16,7 @@ from goalscli.errors import GoalsError
 COMMANDS = {
     "run": ("goalscli.cli.run", "The whole job: fit, scan, top table and pictures."),
     "fit": ("goalscli.cli.fit", "Quality control, kernel and variance components: a model."),
+    "check": ("goalscli.cli.check", "Say what is wrong with the inputs of a fit, and what it would use."),
     "scan": ("goalscli.cli.scan", "Score every variant of a model's data."),
     "posterior": ("goalscli.cli.posterior", "Joint posterior of a few variants: covariance, intervals, draws."),
     "top": ("goalscli.cli.top", "Print the top variants of a scan."),
@@ -73,7 +74,8 @@ def main() -> None:
     try:
         goals.main(prog_name="goals", standalone_mode=False)
     except GoalsError as error:
-        _fail(str(error), error.exit_code)
+        more = f" (and {len(error.others)} more: goals check lists them)" if error.others else ""
+        _fail(f"{error}{more}", error.exit_code)
     except click.exceptions.Abort:
         _fail("interrupted", 130)
     except click.UsageError as error:

@@ -12,6 +12,7 @@ from goalscli.cli import options as opt
 @click.command("fit")
 @opt.genotypes
 @opt.tables
+@opt.selection
 @opt.treatment
 @opt.model
 @opt.out_prefix

@@ -80,6 +80,22 @@ tables = _stack(
     click.option("--iid-only", is_flag=True, help="Match tables to genotypes by IID alone."),
 )
 
+selection = _stack(
+    click.option("--keep", metavar="FILE", help="Only the samples of this list: FID and IID, or IID, one a line."),
+    click.option("--remove", metavar="FILE", help="Not the samples of this list."),
+    click.option(
+        "--extract",
+        metavar="FILE",
+        help="Only the variants of this list: an ID a line, or CHROM:POS or CHROM:POS:A1:A2 where the ID is '.'.",
+    ),
+    click.option("--exclude", metavar="FILE", help="Not the variants of this list."),
+    click.option("--chr", metavar="A,B-C", help="Only these chromosomes: 1-4,X or chr7,22."),
+    click.option(
+        "--from-bp", type=int, metavar="N", help="Only from this position on, of the one chromosome of --chr."
+    ),
+    click.option("--to-bp", type=int, metavar="N", help="Only up to this position."),
+)
+
 treatment = _stack(
     click.option(
         "--mind",
@@ -102,6 +118,14 @@ treatment = _stack(
         show_default=True,
         help="Remove variants with a minor allele frequency below this.",
     ),
+    click.option("--mac", type=int, default=0, metavar="N", help="Remove variants with fewer minor alleles than this."),
+    click.option(
+        "--hwe",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="Remove variants with an exact Hardy-Weinberg p below this; X, Y and MT are not tested.",
+    ),
     click.option(
         "--impute",
         type=click.Choice(["family", "mean"]),
@@ -115,6 +139,11 @@ treatment = _stack(
         default="standardize",
         show_default=True,
         help="Dosages to mean 0 and sd 1, to mean 0 only, or as they are.",
+    ),
+    click.option(
+        "--rank-int",
+        is_flag=True,
+        help="Rank-based inverse normal transform of the trait.",
     ),
     click.option("--no-intercept", is_flag=True, help="Fit no mean."),
 )

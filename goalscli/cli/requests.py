@@ -6,9 +6,9 @@ from typing import Any
 
 from goalscli.cli.options import pick
 from goalscli.dataset import Treatment
-from goalscli.errors import SettingsError
+from goalscli.errors import Problems, SettingsError
 from goalscli.jobs.fit import FitRequest
-from goalscli.jobs.inputs import GenotypeFiles, Tables
+from goalscli.jobs.inputs import GenotypeFiles, Selection, Tables
 from goalscli.jobs.scan import ScanRequest, ScanRun
 from goalscli.models.exact import ExactGP
 from goalscli.qc import Filters
@@ -16,8 +16,16 @@ from goalscli.runtime import LOG
 from goalscli.scores import score
 
 
-def fit_request(options: dict[str, Any]) -> FitRequest:
-    """Take the options of a fit out of ``options``."""
+def fit_request(options: dict[str, Any], problems: Problems | None = None) -> FitRequest:
+    """Take the options of a fit out of ``options``.
+
+    Parameters
+    ----------
+    options : dict
+    problems : Problems, optional
+        Takes what is wrong with the options; the request is then made without them. Where None, the first is raised.
+    """
+    found = Problems() if problems is None else problems
     genotypes = pick(
         options, "bfile", "bed", "bim", "fam", "pfile", "pgen", "pvar", "psam", "bgen", "sample", "ref_first", "bimbam",
         "anno",
@@ -28,29 +36,41 @@ def fit_request(options: dict[str, Any]) -> FitRequest:
     )  # fmt: skip
     if str(named["missing_code"]).lower() == "none":
         named["missing_code"] = None
-    options.pop("model")
-    bandwidth, theta = options.pop("bandwidth"), options.pop("theta")
-    if bandwidth not in ("median", "1/J"):
-        theta, bandwidth = _number(bandwidth, "--bandwidth", "median, 1/J or a number"), "median"
-        LOG.info("--bandwidth %g is taken as theta, the inverse squared bandwidth", theta)
-    variances = {
-        name: None if (text := options.pop(name)) == "reml" else _number(text, f"--{name}", "reml or a number")
-        for name in ("signal", "noise")
-    }
-    return FitRequest(
+    chosen = pick(options, "keep", "remove", "extract", "exclude", "chr", "from_bp", "to_bp")
+    filters = pick(options, "mind", "geno", "maf", "mac", "hwe")
+    treatment = pick(options, "impute", "scale", "rank_int")
+    tables = found.attempt(lambda: Tables(**named))
+    selection = found.attempt(lambda: Selection(**chosen))
+    request = FitRequest(
         genotypes=GenotypeFiles(**genotypes),
-        tables=Tables(**named),
-        filters=Filters(**pick(options, "mind", "geno", "maf")),
-        treatment=Treatment(**pick(options, "impute", "scale")),
-        model=ExactGP(
-            kernel=options.pop("kernel"),
-            bandwidth=bandwidth,
-            theta=theta,
-            memory_gb=options.pop("memory"),
-            **variances,
-        ),
+        tables=Tables.usable(named) if tables is None else tables,
+        selection=Selection.usable(chosen) if selection is None else selection,
+        filters=found.attempt(lambda: Filters(**filters)) or Filters(mind=1, geno=1, maf=0),
+        treatment=found.attempt(lambda: Treatment(**treatment)) or Treatment(),
+        model=_model(options, found),
         intercept=not options.pop("no_intercept"),
     )
+    if problems is None:
+        found.raise_any()
+    return request
+
+
+def _model(options: dict[str, Any], problems: Problems) -> ExactGP:
+    options.pop("model")
+    memory = options.pop("memory")
+    told: dict[str, Any] = {"kernel": options.pop("kernel"), "theta": options.pop("theta")}
+    bandwidth = options.pop("bandwidth")
+    if bandwidth in ("median", "1/J"):
+        told["bandwidth"] = bandwidth
+    else:
+        with problems.catching():
+            told["theta"] = _number(bandwidth, "--bandwidth", "median, 1/J or a number")
+            LOG.info("--bandwidth %g is taken as theta, the inverse squared bandwidth", told["theta"])
+    for name in ("signal", "noise"):
+        text = options.pop(name)
+        with problems.catching():
+            told[name] = None if text == "reml" else _number(text, f"--{name}", "reml or a number")
+    return problems.attempt(lambda: ExactGP(**told, memory_gb=memory)) or ExactGP(memory_gb=memory)
 
 
 def scan_request(options: dict[str, Any]) -> ScanRequest:

@@ -12,6 +12,7 @@ from goalscli.cli import options as opt
 @click.command("run")
 @opt.genotypes
 @opt.tables
+@opt.selection
 @opt.treatment
 @opt.model
 @opt.scan

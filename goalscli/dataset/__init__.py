@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from goalscli.dataset.aligned import BLOCK, Chunk, Dataset, RandomEffect, SampleTable, Treatment, VariantTable
-from goalscli.dataset.assembly import Columns, assemble, make_dataset
+from goalscli.dataset.assembly import assemble, make_dataset
+from goalscli.dataset.columns import Columns, Selected
 
 __all__ = [
     "BLOCK",
@@ -12,6 +13,7 @@ __all__ = [
     "Dataset",
     "RandomEffect",
     "SampleTable",
+    "Selected",
     "Treatment",
     "VariantTable",
     "assemble",

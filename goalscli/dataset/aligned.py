@@ -20,10 +20,21 @@ BLOCK = 256
 
 @dataclass(frozen=True)
 class Treatment:
-    """How raw dosages become the features of the model."""
+    """How raw dosages become the features of the model, and the trait what it explains.
+
+    Attributes
+    ----------
+    impute : "family" or "mean"
+        Whose mean dosage takes the place of a missing call.
+    scale : "standardize", "center" or "none"
+        Of the dosages; the trait is standardised always.
+    rank_int : bool
+        Take the trait's rank-based inverse normal scores.
+    """
 
     impute: Literal["family", "mean"] = "family"
     scale: Literal["standardize", "center", "none"] = "standardize"
+    rank_int: bool = False
 
     def __post_init__(self) -> None:
         if self.impute not in ("family", "mean"):
@@ -159,7 +170,8 @@ class Dataset:
         Fixed effects, full rank, intercept included unless asked otherwise.
     trait : str
     trait_mean, trait_sd : float
-        In the units of the table; ``phenotype * trait_sd + trait_mean`` is the trait as measured.
+        In the units of the table; ``phenotype * trait_sd + trait_mean`` is the trait as measured, or its normal
+        scores with ``treatment.rank_int``.
     treatment : Treatment
     accounting : qc.Accounting
         What each filter removed.

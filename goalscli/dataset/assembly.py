@@ -2,56 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goalscli import qc
 from goalscli.dataset.aligned import Dataset, RandomEffect, SampleTable, Treatment, VariantTable
-from goalscli.errors import InputError
-from goalscli.genotypes.source import GenotypeSource, Strings
+from goalscli.dataset.columns import Columns, Selected
+from goalscli.dataset.trait import standardised
+from goalscli.errors import InputError, Problems
+from goalscli.genotypes.source import GenotypeSource
 from goalscli.phenotypes import Covariate, Covariates, covariate_matrix
 from goalscli.runtime import LOG, Progress
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What tables say of the samples of a genotype file, in its order.
-
-    Attributes
-    ----------
-    phenotype : (n,) float64
-        NaN where missing.
-    covariates : sequence of Covariate
-        NaN or None where missing.
-    family, group : (n,) object of str
-        For imputation and for pictures.
-    trait : str
-    random : Covariate, optional
-        Categorical: the levels of a random effect, None where missing.
-    """
-
-    phenotype: NDArray[np.float64]
-    covariates: Sequence[Covariate]
-    family: Strings
-    group: Strings
-    trait: str
-    random: Covariate | None = None
-
-    @property
-    def present(self) -> NDArray[np.bool_]:
-        """(n,) True where trait, covariates and random effect are all there."""
-        present = ~np.isnan(self.phenotype)
-        for column in (*self.covariates, *([self.random] if self.random else [])):
-            present &= column.present
-        return present
-
-    def needed(self, last: str) -> str:
-        """Words for what every analysed sample must have, ``last`` (and, or) between the last two."""
-        parts = ["trait", "covariate", *([self.random.name] if self.random else [])]
-        return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def make_dataset(
@@ -121,8 +84,9 @@ def assemble(
     *,
     intercept: bool = True,
     check_samples: Callable[[int], None] = lambda n: None,
+    selected: Selected | None = None,
 ) -> Dataset:
-    """Filter, align and standardise; order: mind, all columns present, geno, maf, monomorphic.
+    """Filter, align and standardise; order: lists, mind, all columns present, geno, maf, mac, hwe, monomorphic.
 
     Parameters
     ----------
@@ -134,6 +98,8 @@ def assemble(
         Fit a mean.
     check_samples : callable
         Told the greatest possible number of samples before genotypes are read; may refuse it.
+    selected : Selected, optional
+        The samples and variants to look at; others are not read. All where None.
 
     Raises
     ------
@@ -141,23 +107,36 @@ def assemble(
         No sample or variant is left (the filter table is shown), or the trait or random effect cannot be fitted.
     """
     account = qc.Accounting(len(source.samples), len(source.variants))
-    candidates = np.arange(len(source.variants))
-    present = columns.present
-    _require_samples(int(present.sum()), columns, account)
-    check_samples(int(present.sum()))
-    genotyped = np.arange(len(source.samples))
-    reference, stats = _pass(source, columns, treatment, genotyped, candidates, present)
+    selected = Selected.everything(source) if selected is None else selected
+    for step, samples, variants in selected.steps:
+        account.remove(step, samples=samples, variants=variants)
+    genotyped, candidates, present = selected.samples, selected.variants, columns.present
+    _require_samples(int(present[genotyped].sum()), columns, account)
+    _require_variants(len(candidates), account)
+    check_samples(int(present[genotyped].sum()))
+    test = _to_test(source, candidates) if filters.hwe else None
+    reference, stats = _pass(source, columns, treatment, genotyped, candidates, present, test)
     called = stats.sample_missing <= filters.mind + 1e-12
     account.remove(f"mind {filters.mind:g}", samples=int(np.count_nonzero(~called)))
-    account.remove(f"{columns.needed('or')} missing", samples=int(np.count_nonzero(called & ~present)))
+    lacking = int(np.count_nonzero(called & ~present[genotyped]))
+    account.remove(f"{columns.needed('or')} missing", samples=lacking)
     if not called.all():
-        reference, stats = _pass(source, columns, treatment, genotyped[called], candidates, present)
+        reference, stats = _pass(source, columns, treatment, genotyped[called], candidates, present, test)
     rows = reference.file_index[reference.analysed]
     _require_samples(len(rows), columns, account)
-    y, mean, sd = _standardised(columns.phenotype[rows], columns.trait)
-    covariates = _fixed_effects(columns, rows, intercept)
+    problems = Problems()
+    trait = problems.attempt(lambda: standardised(columns.phenotype[rows], columns.trait, treatment.rank_int))
+    covariates = problems.attempt(lambda: _fixed_effects(columns, rows, intercept))
+    random = None
+    if covariates is not None:
+        with problems.catching():
+            random = _random_effect(columns, rows, covariates)
     keep = qc.keep_variants(stats, len(rows), filters, account)
-    _require_variants(keep, account)
+    with problems.catching():
+        _require_variants(int(keep.sum()), account)
+    problems.raise_any()
+    assert trait is not None
+    assert covariates is not None
     _log_imputation(stats, keep)
     return Dataset(
         source=source,
@@ -165,16 +144,25 @@ def assemble(
         samples=SampleTable(
             source.samples.fid[rows], source.samples.iid[rows], columns.family[rows], columns.group[rows]
         ),
-        variants=_variant_table(source, stats, np.flatnonzero(keep), len(rows)),
-        phenotype=y,
+        variants=_variant_table(source, candidates, stats, keep, len(rows)),
+        phenotype=trait.values,
         covariates=covariates,
         trait=columns.trait,
-        trait_mean=mean,
-        trait_sd=sd,
+        trait_mean=trait.mean,
+        trait_sd=trait.sd,
         treatment=treatment,
         accounting=account,
-        random=_random_effect(columns, rows, covariates),
+        random=random,
     )
+
+
+def _to_test(source: GenotypeSource, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which candidates the Hardy–Weinberg test is made for."""
+    test = qc.diploid(source.variants.chrom)[candidates]
+    if not test.all():
+        left = dict.fromkeys(source.variants.chrom[candidates[~test]])
+        LOG.info("--hwe: %d variants of chromosome %s not tested", np.count_nonzero(~test), ", ".join(left))
+    return test
 
 
 def _fixed_effects(columns: Columns, rows: NDArray[np.intp], intercept: bool) -> Covariates:
@@ -215,21 +203,22 @@ def _random_effect(columns: Columns, rows: NDArray[np.intp], covariates: Covaria
     return effect
 
 
-def _require_variants(keep: NDArray[np.bool_], account: qc.Accounting) -> None:
-    if not keep.any():
+def _require_variants(n: int, account: qc.Accounting) -> None:
+    if not n:
         raise InputError(
             f"no variant passes the filters\n{account.table().rstrip()}",
-            remedy="relax --maf or --geno, see the table above",
+            remedy="relax --maf, --geno or whichever filter of the table took most",
         )
 
 
 def _require_samples(n: int, columns: Columns, account: qc.Accounting) -> None:
     if n < 2:
         needed = columns.needed("and")
+        lists = [f"--{row[0]}" for row in account.rows if row[0] in ("keep", "remove")]
         raise InputError(
             f"{n} sample(s) have {needed} present and enough genotypes; 2 are needed\n{account.table().rstrip()}",
             where=columns.trait,
-            remedy=f"check the missing values of {needed}",
+            remedy=f"check {' and '.join([*lists, f'the missing values of {needed}'])}",
         )
 
 
@@ -240,39 +229,34 @@ def _pass(
     genotyped: NDArray[np.intp],
     candidates: NDArray[np.intp],
     present: NDArray[np.bool_],
+    test: NDArray[np.bool_] | None,
 ) -> tuple[qc.Reference, qc.VariantStatistics]:
     reference = qc.Reference(genotyped, qc.family_codes(columns.family[genotyped]), np.flatnonzero(present[genotyped]))
     with Progress("quality control", len(candidates)) as progress:
-        stats = qc.variant_statistics(source, candidates, reference, treatment.impute == "family", progress.advance)
+        by_family = treatment.impute == "family"
+        stats = qc.variant_statistics(source, candidates, reference, by_family, progress.advance, test=test)
     return reference, stats
 
 
-def _standardised(raw: NDArray[np.float64], trait: str) -> tuple[NDArray[np.float64], float, float]:
-    mean, sd = float(raw.mean()), float(raw.std(ddof=1))
-    if sd <= 1e-12 * max(1.0, abs(mean)):
-        raise InputError(
-            f"the trait is constant ({raw[0]:g} in all {len(raw)} analysed samples)",
-            where=trait,
-            remedy="choose another column with --pheno-name",
-        )
-    return (raw - mean) / sd, mean, sd
-
-
 def _variant_table(
-    source: GenotypeSource, stats: qc.VariantStatistics, kept: NDArray[np.intp], n_samples: int
+    source: GenotypeSource,
+    candidates: NDArray[np.intp],
+    stats: qc.VariantStatistics,
+    keep: NDArray[np.bool_],
+    n_samples: int,
 ) -> VariantTable:
-    table = source.variants
+    table, kept = source.variants, candidates[keep]
     return VariantTable(
         chrom=table.chrom[kept],
         pos=table.pos[kept],
         id=table.id[kept],
         a1=table.a1[kept],
         a2=table.a2[kept],
-        a1_freq=stats.a1_freq[kept],
-        missing_rate=1 - stats.n_obs[kept] / n_samples,
-        n_obs=stats.n_obs[kept],
-        mean=stats.mean[kept],
-        sd=stats.sd[kept],
+        a1_freq=stats.a1_freq[keep],
+        missing_rate=1 - stats.n_obs[keep] / n_samples,
+        n_obs=stats.n_obs[keep],
+        mean=stats.mean[keep],
+        sd=stats.sd[keep],
         file_index=kept,
     )
 

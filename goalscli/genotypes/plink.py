@@ -12,7 +12,7 @@ import numpy as np
 from bed_reader import open_bed, to_bed
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError
+from goalscli.errors import LISTED, InputError, Problems
 from goalscli.genotypes.common import existing, lines, make_samples, objects
 from goalscli.genotypes.source import Samples, Variants
 
@@ -22,8 +22,12 @@ class PlinkSource:
 
     def __init__(self, bed: Path, bim: Path, fam: Path) -> None:
         self.bed, self.bim, self.fam = bed, bim, fam
-        self.samples = read_fam(fam)
-        self.variants = read_bim(bim)
+        problems = Problems()
+        samples, variants = problems.attempt(lambda: read_fam(fam)), problems.attempt(lambda: read_bim(bim))
+        problems.raise_any()
+        assert samples is not None
+        assert variants is not None
+        self.samples, self.variants = samples, variants
         _check_bed(bed, len(self.samples), len(self.variants), bim, fam)
         # bed-reader would read .fam and .bim by itself; with the counts given it opens the .bed alone.
         self._bed = open_bed(bed, iid_count=len(self.samples), sid_count=len(self.variants), count_A1=True)
@@ -60,28 +64,31 @@ def open_plink(
     InputError
         A file is missing, malformed (``file:line`` is named), or the .bed's size does not fit the others.
     """
-    paths = {}
+    paths, problems = {}, Problems()
     for suffix, given in (("bed", bed), ("bim", bim), ("fam", fam)):
         if given is None and prefix is None:
-            raise InputError(f"no .{suffix} file given", remedy=f"give --bfile PREFIX or --{suffix} FILE")
+            remedy = f"give --bfile PREFIX or --{suffix} FILE"
+            problems.add([InputError(f"no .{suffix} file given", remedy=remedy)])
+            continue
         # PREFIX may itself hold dots, so the suffix is added, never put in place of one.
         path = Path(given) if given is not None else Path(f"{prefix}.{suffix}")
         option = f"--{suffix} {given}" if given is not None else f"--bfile {prefix}"
-        paths[suffix] = existing(path, option, "check the path; --bfile takes the name without .bed")
+        with problems.catching():
+            paths[suffix] = existing(path, option, "check the path; --bfile takes the name without .bed")
+    problems.raise_any()
     return PlinkSource(paths["bed"], paths["bim"], paths["fam"])
 
 
-def _rows(path: Path, n_columns: int, columns: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, n_columns: int, columns: str, bad: Problems) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, fields) of a headerless table with any run of spaces and tabs between fields."""
     for number, text in lines(path):
         fields = text.split()
-        if len(fields) < n_columns:
-            raise InputError(
-                f"{len(fields)} columns, expected {n_columns} ({columns})",
-                where=f"{path}:{number}",
-                remedy=f"write the missing columns (0 or NA where unknown) in this {path.suffix} line",
-            )
-        yield number, fields
+        if len(fields) >= n_columns:
+            yield number, fields
+            continue
+        problem = f"{len(fields)} columns, expected {n_columns} ({columns})"
+        remedy = f"write the missing columns (0 or NA where unknown) in this {path.suffix} line"
+        bad.add([InputError(problem, where=f"{path}:{number}", remedy=remedy)])
 
 
 def read_fam(path: Path) -> Samples:
@@ -92,7 +99,9 @@ def read_fam(path: Path) -> Samples:
     InputError
         Fewer than six columns (with the line), no samples, or a sample listed twice.
     """
-    rows = [fields for _, fields in _rows(path, 6, "FID IID father mother sex phenotype")]
+    bad = Problems(LISTED)
+    rows = [fields for _, fields in _rows(path, 6, "FID IID father mother sex phenotype", bad)]
+    bad.raise_any(path)
     fid, iid, sex, phenotype = ([row[k] for row in rows] for k in (0, 1, 4, 5))
     return make_samples(fid, iid, path, sex, phenotype)
 
@@ -106,19 +115,20 @@ def read_bim(path: Path) -> Variants:
         Fewer than six columns or a position that is not a whole number (with the line), or no variants.
     """
     chrom, ids, pos, a1, a2 = [], [], [], [], []
-    for number, fields in _rows(path, 6, "chromosome ID cM position A1 A2"):
+    bad = Problems(LISTED)
+    for number, fields in _rows(path, 6, "chromosome ID cM position A1 A2", bad):
         try:
             pos.append(int(fields[3]))
         except ValueError:
-            raise InputError(
-                f"position {fields[3]!r} is not a whole number",
-                where=f"{path}:{number}",
-                remedy="the fourth .bim column is the base-pair position (0 where unknown)",
-            ) from None
+            problem = f"position {fields[3]!r} is not a whole number"
+            remedy = "the fourth .bim column is the base-pair position (0 where unknown)"
+            bad.add([InputError(problem, where=f"{path}:{number}", remedy=remedy)])
+            continue
         chrom.append(sys.intern(fields[0]))
         ids.append(fields[1])
         a1.append(sys.intern(fields[4]))
         a2.append(sys.intern(fields[5]))
+    bad.raise_any(path)
     if not ids:
         raise InputError("no variants", where=path, remedy="check that the .bim is not empty")
     return Variants(objects(chrom), objects(ids), np.array(pos, dtype=np.int64), objects(a1), objects(a2))

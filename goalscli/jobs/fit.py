@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from goalscli.dataset import Dataset, Treatment
-from goalscli.jobs.inputs import GenotypeFiles, Tables, output_prefixes, read_datasets
+from goalscli.jobs.inputs import GenotypeFiles, Selection, Tables, output_prefixes, read_datasets
 from goalscli.jobs.model_file import save_model
 from goalscli.models.exact import ExactGP
 from goalscli.provenance import digests, provenance
@@ -22,6 +22,7 @@ class FitRequest:
 
     genotypes: GenotypeFiles
     tables: Tables = field(default_factory=Tables)
+    selection: Selection = field(default_factory=Selection)
     filters: Filters = field(default_factory=Filters)
     treatment: Treatment = field(default_factory=Treatment)
     model: ExactGP = field(default_factory=ExactGP)
@@ -58,6 +59,7 @@ def fit(request: FitRequest, out: str, *, overwrite: bool = False, threads: int 
         request.tables,
         request.filters,
         request.treatment,
+        selection=request.selection,
         intercept=request.intercept,
         check_samples=request.model.check_memory,
     )
@@ -77,7 +79,8 @@ def _fit_one(request: FitRequest, dataset: Dataset, prefix: str, threads: int | 
     LOG.info("%s", dataset.accounting.table().rstrip())
     posterior = request.model.fit(dataset)
     model, table = fit_outputs(prefix)
-    inputs = {str(p): d for p in request.tables.files for d in digests([p]).values()}
+    read = (*request.tables.files, *request.selection.files)
+    inputs = {str(p): d for p in read for d in digests([p]).values()}
     record = provenance(request.settings(), inputs | dataset.source.describe(), threads or cpu_limit())
     # Interrupted, a fit leaves nothing: the table gets its name right after the model.
     with atomic(table) as partial:

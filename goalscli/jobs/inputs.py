@@ -6,25 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from goalscli.dataset import Columns, Dataset, Treatment, assemble
-from goalscli.errors import InputError, SettingsError
+from goalscli.errors import Problems, SettingsError
 from goalscli.genotypes.plink import open_plink
-from goalscli.genotypes.source import GenotypeSource, Strings
-from goalscli.phenotypes import (
-    Covariate,
-    Joined,
-    Missing,
-    Table,
-    categorical,
-    join,
-    numeric,
-    read_table,
-    select_columns,
-)
+from goalscli.genotypes.source import GenotypeSource
+from goalscli.jobs.sample_tables import TableReader, Tables
+from goalscli.jobs.selection import Selection, select
 from goalscli.qc import Filters
-from goalscli.runtime import LOG
+
+__all__ = ["GenotypeFiles", "Selection", "Tables", "output_prefixes", "read_datasets", "read_plink"]
 
 
 @dataclass(frozen=True)
@@ -115,66 +105,13 @@ class GenotypeFiles:
         return open_plink(self.bfile, bed=self.bed, bim=self.bim, fam=self.fam)
 
 
-@dataclass(frozen=True)
-class Tables:
-    """Which tables and columns describe the samples.
-
-    Attributes
-    ----------
-    pheno : str, optional
-        Phenotype table; the sixth .fam column where None.
-    pheno_name : str, optional
-        Trait column(s), comma-separated; may be left out where the table has one.
-    covar, covar_name, cat_covar_name : str, optional
-        Covariate table and its numeric and categorical columns ("age,PC1-PC10"); all columns, as numbers, where
-        neither list is given.
-    groups, group_column, family_column : str, optional
-        Sample metadata; the column for pictures by group (default: the family) and the column for imputation
-        (default: the FID).
-    random_effect : str, optional
-        A column of ``groups`` whose levels (cages, litters) are a random effect.
-    missing_code : str, optional
-        Read as missing in traits, covariates and the random effect beside NA, NaN, "." and empty; None keeps real -9.
-    iid_only : bool
-        Match tables on IID alone.
-    """
-
-    pheno: str | None = None
-    pheno_name: str | None = None
-    covar: str | None = None
-    covar_name: str | None = None
-    cat_covar_name: str | None = None
-    groups: str | None = None
-    group_column: str | None = None
-    family_column: str | None = None
-    random_effect: str | None = None
-    missing_code: str | None = "-9"
-    iid_only: bool = False
-
-    def __post_init__(self) -> None:
-        for option, value, needs, table in (
-            ("--covar-name", self.covar_name, "--covar", self.covar),
-            ("--cat-covar-name", self.cat_covar_name, "--covar", self.covar),
-            ("--group-column", self.group_column, "--groups", self.groups),
-            ("--family-column", self.family_column, "--groups", self.groups),
-            ("--random-effect", self.random_effect, "--groups", self.groups),
-            ("--pheno-name", self.pheno_name, "--pheno", self.pheno),
-        ):
-            if value is not None and table is None:
-                raise SettingsError(f"needs {needs} FILE", where=option, remedy=f"give the table with {needs}")
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The tables' paths."""
-        return tuple(Path(p) for p in dict.fromkeys((self.pheno, self.covar, self.groups)) if p is not None)
-
-
 def read_datasets(
     genotypes: GenotypeFiles,
     tables: Tables,
     filters: Filters = Filters(),  # noqa: B008 (frozen)
     treatment: Treatment = Treatment(),  # noqa: B008 (frozen)
     *,
+    selection: Selection = Selection(),  # noqa: B008 (frozen)
     intercept: bool = True,
     check_samples: Callable[[int], None] = lambda n: None,
 ) -> list[Dataset]:
@@ -185,11 +122,16 @@ def read_datasets(
     Raises
     ------
     InputError
-        A file is missing or malformed, a column unknown, nothing matches, or nothing is left.
+        A file is missing or malformed, a column unknown, nothing matches, or nothing is left. What else is wrong with
+        the lists and tables is in its ``others``.
     """
-    source = genotypes.open()
-    reader = _Reader(source, tables)
+    source, problems = genotypes.open(), Problems()
+    selected = select(source, selection, problems, iid_only=tables.iid_only)
+    reader = TableReader(source.samples, tables, problems)
     covariates, family, group, random = reader.covariates(), reader.family(), reader.group(), reader.random()
+    traits = reader.traits(source.files)
+    reader.unused()
+    problems.raise_any()
     return [
         assemble(
             source,
@@ -198,128 +140,10 @@ def read_datasets(
             treatment,
             intercept=intercept,
             check_samples=check_samples,
+            selected=selected,
         )
-        for name, values in reader.traits()
+        for name, values in traits
     ]
-
-
-class _Reader:
-    """Reads each table once and lays its columns along the samples of the genotype file."""
-
-    def __init__(self, source: GenotypeSource, tables: Tables) -> None:
-        self.source, self.tables = source, tables
-        self.missing = Missing(tables.missing_code)
-        self._cache: dict[str, tuple[Table, Joined]] = {}
-
-    def _table(self, path: str, option: str) -> tuple[Table, Joined]:
-        if path not in self._cache:
-            table = read_table(path, option=option)
-            samples = self.source.samples
-            joined = join(samples.fid, samples.iid, table, iid_only=self.tables.iid_only, option=f"{option} {path}")
-            n = int(np.count_nonzero(joined.rows >= 0))
-            LOG.info("%s: %d of %d genotyped samples found, matched by %s", path, n, len(samples), joined.by)
-            if joined.note:
-                LOG.info("%s", joined.note)
-            self._cache[path] = table, joined
-        return self._cache[path]
-
-    def traits(self) -> list[tuple[str, np.ndarray[tuple[int], np.dtype[np.float64]]]]:
-        path = self.tables.pheno
-        if path is None:
-            table = _fam_table(self.source)
-            names, rows = ["PHENO1"], np.arange(len(self.source.samples))
-        else:
-            table, joined = self._table(path, "--pheno")
-            names, rows = self._trait_names(table, path), joined.rows
-        out = []
-        for name in names:
-            column = numeric(table, name, self.missing)
-            if column.n_code:
-                code = self.tables.missing_code
-                LOG.warning("warning: %d values %s of %s read as missing (--missing-code)", column.n_code, code, name)
-            out.append((name, np.where(rows >= 0, column.values[rows], np.nan)))
-        return out
-
-    def _trait_names(self, table: Table, path: str) -> list[str]:
-        if self.tables.pheno_name is not None:
-            return select_columns(table, self.tables.pheno_name)
-        names = list(table.columns)
-        if len(names) != 1:
-            listed = ", ".join(names[:20]) or "none"
-            raise InputError(
-                f"{len(names)} trait columns: {listed}",
-                where=f"--pheno {path}",
-                remedy="choose with --pheno-name",
-            )
-        return names
-
-    def covariates(self) -> list[Covariate]:
-        path = self.tables.covar
-        if path is None:
-            return []
-        table, joined = self._table(path, "--covar")
-        spec, cat_spec = self.tables.covar_name, self.tables.cat_covar_name
-        levels = select_columns(table, cat_spec) if cat_spec else []
-        numbers = select_columns(table, spec) if spec else [] if cat_spec else list(table.columns)
-        both = sorted(set(levels) & set(numbers))
-        if both:
-            raise SettingsError(
-                f"{', '.join(both)} named in --covar-name and --cat-covar-name",
-                remedy="name each covariate once",
-            )
-        rows, known = joined.rows, joined.rows >= 0
-        out = []
-        for name in numbers:
-            column = numeric(table, name, self.missing)
-            if column.n_code:
-                LOG.warning("warning: %d values of covariate %s read as missing (--missing-code)", column.n_code, name)
-            out.append(Covariate(name, np.where(known, column.values[rows], np.nan), categorical=False))
-        words = {name: joined.lay(categorical(table, name, self.missing)) for name in levels}
-        return [*out, *(Covariate(name, values, categorical=True) for name, values in words.items())]
-
-    def family(self) -> Strings:
-        column = self.tables.family_column
-        return self.source.samples.fid if column is None else self._labels(column, "--family-column")
-
-    def group(self) -> Strings:
-        column = self.tables.group_column
-        return self.family() if column is None else self._labels(column, "--group-column")
-
-    def random(self) -> Covariate | None:
-        spec = self.tables.random_effect
-        return None if spec is None else self._column(spec, "--random-effect", self.missing)
-
-    def _labels(self, spec: str, option: str) -> Strings:
-        labels = self._column(spec, option, Missing(None)).values.astype(object)
-        labels[labels == None] = ""  # noqa: E711 (elementwise)
-        return labels
-
-    def _column(self, spec: str, option: str, missing: Missing) -> Covariate:
-        """Lay one column of --groups along the samples, None where missing."""
-        assert self.tables.groups is not None  # Tables checks it
-        table, joined = self._table(self.tables.groups, "--groups")
-        names = select_columns(table, spec)
-        if len(names) != 1:
-            raise SettingsError(f"{len(names)} columns named", where=option, remedy="name one column of --groups")
-        return Covariate(names[0], joined.lay(categorical(table, names[0], missing)), categorical=True)
-
-
-def _fam_table(source: GenotypeSource) -> Table:
-    samples = source.samples
-    path = next((f for f in source.files if f.suffix == ".fam"), Path("genotypes in memory"))
-    # Words in the sixth .fam column are commonly placeholders, not traits: PLINK reads them as missing too.
-    words = np.array([v if _is_number(v) else "NA" for v in samples.phenotype], dtype=object)
-    lines = np.arange(1, len(samples) + 1)
-    LOG.info("no --pheno: the trait is the sixth column of %s", path)
-    return Table(path=path, fid=samples.fid, iid=samples.iid, columns={"PHENO1": words}, lines=lines)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def read_plink(
@@ -329,6 +153,7 @@ def read_plink(
     pheno_name: str | None = None,
     filters: Filters = Filters(),  # noqa: B008 (frozen)
     treatment: Treatment = Treatment(),  # noqa: B008 (frozen)
+    selection: Selection = Selection(),  # noqa: B008 (frozen)
     intercept: bool = True,
     **tables: str | bool | None,
 ) -> Dataset:
@@ -341,9 +166,11 @@ def read_plink(
     pheno, pheno_name : str, optional
         Phenotype table and column; the sixth .fam column where no table is given.
     filters : Filters
-        Missingness and allele frequency thresholds.
+        Missingness, allele frequency and Hardy–Weinberg thresholds.
     treatment : Treatment
-        Imputation and scaling.
+        Imputation, scaling, the trait's transform.
+    selection : Selection
+        Lists of samples and variants, chromosomes, a range of positions.
     intercept : bool
         Fit a mean.
     **tables
@@ -360,7 +187,8 @@ def read_plink(
         As :func:`read_datasets`; more than one trait named.
     """
     described = Tables(pheno=pheno, pheno_name=pheno_name, **tables)  # type: ignore[arg-type]
-    datasets = read_datasets(GenotypeFiles(bfile=str(prefix)), described, filters, treatment, intercept=intercept)
+    files = GenotypeFiles(bfile=str(prefix))
+    datasets = read_datasets(files, described, filters, treatment, selection=selection, intercept=intercept)
     if len(datasets) != 1:
         raise SettingsError(f"{len(datasets)} traits named", where="pheno_name", remedy="name one")
     return datasets[0]

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError
+from goalscli.genotypes.common import lines
+from goalscli.runtime import LOG
 
 
 def read_ids(path: Path, where: str) -> list[str]:
-    """First word of each line.
+    """First word of each line, gzipped or not; the log warns where lines have more.
 
     Raises
     ------
@@ -19,14 +21,16 @@ def read_ids(path: Path, where: str) -> list[str]:
         It is no text.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        words = [text.split() for _, text in lines(path)]
+    except (OSError, InputError) as error:
+        reason = error.problem if isinstance(error, InputError) else error.strerror
         raise InputError(
-            f"cannot be read as text ({getattr(error, 'strerror', None) or error})",
-            where=where,
-            remedy="give a text file with one variant ID a line",
+            f"cannot be read as text ({reason})", where=where, remedy="give a text file with one variant ID a line"
         ) from error
-    return [line.split()[0] for line in lines if line.strip()]
+    longer = sum(len(line) > 1 for line in words)
+    if longer:
+        LOG.warning("warning: %s: %d line(s) of several words, of which the first is taken for the ID", where, longer)
+    return [line[0] for line in words]
 
 
 def parse_variants(text: str, known: NDArray[np.object_], option: str) -> NDArray[np.intp]:

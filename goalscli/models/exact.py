@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from goalscli.dataset import Dataset
-from goalscli.errors import SettingsError
+from goalscli.errors import Problems, SettingsError
 from goalscli.kernels import GRAM_VARIANTS, kernel, median_bandwidth
 from goalscli.models.exact_posterior import ExactPosterior, require_smooth
 from goalscli.models.factor import Factor, factorising
@@ -44,21 +44,19 @@ class ExactGP:
     memory_gb: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        function = kernel(self.kernel)
+        function, problems = kernel(self.kernel), Problems()
         if self.theta is not None and not function.has_bandwidth:
-            raise SettingsError(
-                f"the {self.kernel} kernel has no bandwidth",
-                where="--theta",
-                remedy="leave out --theta and --bandwidth",
-            )
+            text, remedy = f"the {self.kernel} kernel has no bandwidth", "leave out --theta and --bandwidth"
+            problems.add([SettingsError(text, where="--theta", remedy=remedy)])
         if self.bandwidth not in ("median", "1/J"):
-            raise SettingsError(
-                f"no bandwidth {self.bandwidth!r}", where="--bandwidth", remedy="give median, 1/J or a number"
-            )
-        for name, low in (("theta", 0.0), ("signal", 0.0), ("noise", 0.0)):
+            text, remedy = f"no bandwidth {self.bandwidth!r}", "give median, 1/J or a number"
+            problems.add([SettingsError(text, where="--bandwidth", remedy=remedy)])
+        for name in ("theta", "signal", "noise"):
             value = getattr(self, name)
-            if value is not None and not low < value < float("inf"):
-                raise SettingsError(f"{value} is not a positive number", where=f"--{name}", remedy="give one above 0")
+            if value is not None and not 0 < value < float("inf"):
+                text, remedy = f"{value} is not a positive number", "give one above 0"
+                problems.add([SettingsError(text, where=f"--{name}", remedy=remedy)])
+        problems.raise_any()
 
     def check_scores(self, needs: Iterable[str]) -> None:
         """Refuse, before any work, what no posterior of this model will offer.
@@ -71,12 +69,16 @@ class ExactGP:
         if "slopes" in needs:
             require_smooth(self.kernel)
 
-    def check_memory(self, n_samples: int) -> None:
-        """Refuse more samples than memory holds: three N×N matrices of float64 at the peak of the fit.
+    def needed_memory(self, n_samples: int) -> float:
+        """Bytes at the peak of a fit: three N×N matrices of float64.
 
         A random effect of L levels takes two, and four of N×L: as much up to L = N/4.
         """
-        check_memory(3 * 8.0 * n_samples**2 + 2**28, f"an exact fit of {n_samples} samples", self.memory_gb)
+        return 3 * 8.0 * n_samples**2 + 2**28
+
+    def check_memory(self, n_samples: int) -> None:
+        """Refuse more samples than memory holds."""
+        check_memory(self.needed_memory(n_samples), f"an exact fit of {n_samples} samples", self.memory_gb)
 
     def fit(self, dataset: Dataset) -> ExactPosterior:
         """Gram matrix, bandwidth, variance components, posterior.

@@ -3,7 +3,7 @@
 from goalscli.phenotypes.columns import Missing, NumericColumn, categorical, numeric, select_columns
 from goalscli.phenotypes.covariates import Covariate, Covariates, covariate_matrix
 from goalscli.phenotypes.join import Joined, join
-from goalscli.phenotypes.tables import Table, read_table
+from goalscli.phenotypes.tables import Table, read_sample_list, read_table
 
 __all__ = [
     "Covariate",
@@ -16,6 +16,7 @@ __all__ = [
     "covariate_matrix",
     "join",
     "numeric",
+    "read_sample_list",
     "read_table",
     "select_columns",
 ]

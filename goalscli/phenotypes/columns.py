@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError, SettingsError
+from goalscli.errors import LISTED, InputError, Problems, SettingsError
 from goalscli.phenotypes.tables import HEADERS, Strings, Table, listed
 
 _MISSING = frozenset({"na", "nan", ".", ""})
@@ -74,13 +74,16 @@ def numeric(table: Table, name: str, missing: Missing) -> NumericColumn:
     present = np.flatnonzero(_present(cells))
     numbers = np.fromiter(map(_number, cells[present]), dtype=np.float64, count=len(present))
     bad = present[np.isnan(numbers)]
-    if len(bad):
+    problems = Problems(LISTED)
+    # Where no cell is a number the column is of words: once is enough.
+    for k in bad if len(bad) < len(present) else bad[:1]:
         more = f" ({len(bad)} such cells in the column)" if len(bad) > 1 else ""
         remedy = "write a finite number with a decimal point, or NA where missing"
-        if bad[0] == 0:
+        if k == 0:
             remedy += f"; if this line is the header, begin it with {HEADERS}"
-        problem = f"{cells[bad[0]]!r} in column {name} is not a number{more}"
-        raise InputError(problem, where=f"{table.path}:{table.lines[bad[0]]}", remedy=remedy)
+        problem = f"{cells[k]!r} in column {name} is not a number{more}"
+        problems.add([InputError(problem, where=f"{table.path}:{table.lines[k]}", remedy=remedy)])
+    problems.raise_any(table.path)
     coded = numbers == missing.value
     values = np.full(len(cells), np.nan)
     values[present] = np.where(coded, np.nan, numbers)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import re
-import zlib
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,17 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError
+from goalscli.errors import LISTED, InputError, Problems
+from goalscli.phenotypes.rows import Strings, separator, split, split_rows, text_lines
 
-Strings = NDArray[np.object_]
-"""One Python ``str`` an entry."""
+__all__ = ["HEADERS", "Strings", "Table", "listed", "read_sample_list", "read_table"]
 
 HEADERS = "FID IID, #FID IID, #IID or IID"
 """How a header line may begin, for messages."""
-
-_BLOCK = 2000  # rows split at a time: the lists of one block are freed before the next
-_SEPARATORS = {"\t": "tab", ",": "comma", None: "space"}
-_TOKEN = re.compile(r'"[^"]*"(?!\S)|\S+')
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ def listed(items: Sequence[str], limit: int) -> str:
     return ", ".join(items[:limit]) + (f" and {len(items) - limit} more" if len(items) > limit else "")
 
 
-def read_table(path: str | Path, *, option: str) -> Table:
+def read_table(path: str | Path, *, option: str, problems: Problems | None = None) -> Table:
     """Read a table separated by tabs, commas or spaces, plain or gzipped.
 
     The first line that is neither blank nor begins with ``##`` decides: a tab in it means tab-separated, else
@@ -74,6 +67,8 @@ def read_table(path: str | Path, *, option: str) -> Table:
     path : str or Path
     option : str
         The option that gave the path ("--pheno"), for messages.
+    problems : Problems, optional
+        Takes what is wrong with single rows, which are then left out; without it the first is raised.
 
     Returns
     -------
@@ -85,17 +80,11 @@ def read_table(path: str | Path, *, option: str) -> Table:
         The file cannot be read as UTF-8 text or has no rows; a row has more or fewer fields than the header
         (its line is named); a column name or a sample occurs twice; an ID is empty.
     """
-    path, given = Path(path), f"{option} {path if str(path) == str(path).strip() else repr(str(path))}"
-    lines = _text(path, given).split("\n")
-    numbers = [i for i, line in enumerate(lines, 1) if line.strip().strip(", \t")]
-    while numbers and lines[numbers[0] - 1].startswith("##"):
-        del numbers[0]
-    if not numbers:
-        raise InputError("the file is empty", where=given, remedy="give a header and one row a sample")
+    path, given, lines, numbers = text_lines(path, option, "give a header and one row a sample")
     first = lines[numbers[0] - 1]
-    delimiter = _sniff(first)
+    delimiter = separator(first)
     where = f"{path}:{numbers[0]}"
-    fields = _fields(first, delimiter, path, numbers[0])
+    fields = split(first, delimiter, path, numbers[0])
     if _is_header(fields, where):
         names = [fields[0].removeprefix("#"), *fields[1:]]
         del numbers[0]
@@ -104,77 +93,72 @@ def read_table(path: str | Path, *, option: str) -> Table:
     fid_at, iid_at = _id_positions(names, where)
     if not numbers:
         raise InputError("the file has a header but no rows", where=given, remedy="give one row a sample")
-    cells = _cells(path, lines, numbers, len(names), delimiter)
+    bad = Problems(LISTED)
+    cells, good = split_rows(path, lines, numbers, (len(names), len(names)), delimiter, bad)
     table = Table(
         path=path,
         fid=None if fid_at is None else cells[fid_at],
         iid=cells[iid_at],
         columns={name: cells[k] for k, name in enumerate(names) if k not in (fid_at, iid_at)},
-        lines=np.array(numbers, dtype=np.int64),
+        lines=good,
     )
-    _check_ids(table)
+    found = Problems() if problems is None else problems
+    with found.catching():
+        bad.raise_any(path)
+    _check_ids(table, found)
+    if problems is None:
+        found.raise_any()
     return table
 
 
-def _text(path: Path, given: str) -> str:
-    """Read the whole file as text with \\n line ends, whatever it was written with."""
-    if path.is_dir():
-        raise InputError("is a folder, not a file", where=given, remedy="give the file's own path")
-    try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except FileNotFoundError:
-        remedy = "check the path"
-        if str(path) != str(path).strip() and Path(str(path).strip()).is_file():
-            remedy = f"take the spaces off the path: {str(path).strip()} exists"
-        raise InputError("no such file", where=given, remedy=remedy) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        remedy = "compress or copy the file again"
-        raise InputError(f"damaged gzip file ({error})", where=given, remedy=remedy) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        remedy = "check its path and permissions"
-        raise InputError(f"cannot be read: {reason}", where=given, remedy=remedy) from None
-    if b"\0" in data:
-        remedy = "give a text table in UTF-8, plain or gzipped; from a spreadsheet, save as CSV"
-        raise InputError("not a text file (it has NUL bytes)", where=given, remedy=remedy)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        remedy = "save the file as UTF-8"
-        raise InputError(f"line {line} is not UTF-8 text", where=given, remedy=remedy) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+def read_sample_list(path: str | Path, *, option: str) -> Table:
+    """Read a list of samples: FID and IID, or IID alone, one a line, with or without a header.
 
+    Parameters
+    ----------
+    path : str or Path
+        Plain or gzipped text; the first line decides as in :func:`read_table`, and columns after the IDs do not matter.
+    option : str
+        The option that gave the path ("--keep"), for messages.
 
-def _sniff(line: str) -> str | None:
-    for delimiter in ("\t", ","):
-        # IDs hold no spaces, so a space within the first field means that spaces separate here too.
-        if delimiter in line and len(line.split(delimiter)[0].split()) <= 1:
-            return delimiter
-    return None
+    Returns
+    -------
+    Table
+        Without columns; each sample once, however often it is listed.
 
-
-def _fields(line: str, delimiter: str | None, path: Path, number: int) -> list[str]:
-    if '"' not in line:
-        if delimiter is None:
-            return line.split()
-        fields = line.split(delimiter)
-    elif delimiter is None:
-        return [_unquoted(token) for token in _TOKEN.findall(line)]
+    Raises
+    ------
+    InputError
+        The file cannot be read as UTF-8 text or lists nobody; a line has fewer IDs than the first one, or an empty one.
+    """
+    path, given, lines, numbers = text_lines(path, option, "list one sample a line")
+    first = lines[numbers[0] - 1]
+    delimiter = separator(first)
+    where = f"{path}:{numbers[0]}"
+    fields = split(first, delimiter, path, numbers[0])
+    # One field is no header without a name of the header; _is_header would miss a second column.
+    alone = len(fields) == 1 and fields[0].removeprefix("#").casefold() not in ("fid", "iid")
+    if alone or not _is_header(fields, where):
+        fid_at, iid_at = (None, 0) if alone else (0, 1)
     else:
-        try:
-            fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
-        except csv.Error:
-            remedy = "close every double quote on its own line, or take the quotes out"
-            problem = "a double quote is misplaced or not closed"
-            raise InputError(problem, where=f"{path}:{number}", remedy=remedy) from None
-    return [field.strip() for field in fields] if " " in line else fields
-
-
-def _unquoted(token: str) -> str:
-    return token[1:-1] if len(token) > 1 and token[0] == token[-1] == '"' else token
+        fid_at, iid_at = _id_positions([fields[0].removeprefix("#"), *fields[1:2]], where)
+        del numbers[0]
+    if not numbers:
+        raise InputError("the list has a header but no samples", where=given, remedy="list one sample a line")
+    bad = Problems(LISTED)
+    # After a line with a single ID each must hold a single one too: two would be FID and IID.
+    least, most = iid_at + 1 if fid_at is None else 2, 1 if len(fields) == 1 else sys.maxsize
+    remedy = "list FID and IID on every line, or IID alone on every line"
+    cells, good = split_rows(path, lines, numbers, (least, most), delimiter, bad, remedy)
+    table = Table(path, None if fid_at is None else cells[fid_at], cells[iid_at], {}, good)
+    with bad.catching():
+        _refuse_empty(table)
+    bad.raise_any(path)
+    first_at: dict[tuple[str, ...], int] = {}
+    for k, key in enumerate(_keys(table)):
+        first_at.setdefault(key, k)
+    once = list(first_at.values())
+    return Table(path, None if table.fid is None else table.fid[once], table.iid[once], {}, table.lines[once])
 
 
 def _is_header(fields: Sequence[str], where: str) -> bool:
@@ -207,33 +191,10 @@ def _id_positions(names: Sequence[str], where: str) -> tuple[int | None, int]:
     return keys.index("FID") if "FID" in keys else None, keys.index("IID")
 
 
-def _cells(path: Path, lines: Sequence[str], numbers: Sequence[int], width: int, delimiter: str | None) -> Strings:
-    """Split the rows at the given lines; (width, rows)."""
-    cells = np.empty((width, len(numbers)), dtype=object)
-    for start in range(0, len(numbers), _BLOCK):
-        rows = []
-        for number in numbers[start : start + _BLOCK]:
-            fields = _fields(lines[number - 1], delimiter, path, number)
-            if len(fields) != width:
-                separated = f"{_SEPARATORS[delimiter]}-separated like the first line"
-                raise InputError(
-                    f"{len(fields)} field(s) found, {width} expected ({separated})",
-                    where=f"{path}:{number}",
-                    remedy="give every row one field a column, NA where a value is missing",
-                )
-            rows.append(fields)
-        cells[:, start : start + len(rows)] = np.array(rows, dtype=object).T
-    return cells
-
-
-def _check_ids(table: Table) -> None:
-    columns = (table.iid,) if table.fid is None else (table.fid, table.iid)
-    empty = np.flatnonzero(np.any([ids == "" for ids in columns], axis=0))
-    if len(empty):
-        where = f"{table.path}:{table.lines[empty[0]]}"
-        remedy = "give every row its IDs; the FID is 0 where there is no family"
-        raise InputError(f"empty ID ({len(empty)} such row(s))", where=where, remedy=remedy)
-    keys: list[tuple[str, ...]] = list(zip(*columns, strict=True))
+def _check_ids(table: Table, problems: Problems) -> None:
+    with problems.catching():
+        _refuse_empty(table)
+    keys = _keys(table)
     if len(set(keys)) == len(keys):
         return
     lines: dict[tuple[str, ...], list[str]] = {}
@@ -242,4 +203,18 @@ def _check_ids(table: Table) -> None:
     twice = [(" ".join(key), at) for key, at in lines.items() if len(at) > 1]
     named = listed([f"{sample} (lines {listed(at, 5)})" for sample, at in twice], 5)
     problem = f"{len(twice)} sample(s) listed more than once: {named}"
-    raise InputError(problem, where=table.path, remedy="keep one row a sample")
+    problems.add([InputError(problem, where=table.path, remedy="keep one row a sample")])
+
+
+def _keys(table: Table) -> list[tuple[str, ...]]:
+    return list(zip(*((table.iid,) if table.fid is None else (table.fid, table.iid)), strict=True))
+
+
+def _refuse_empty(table: Table) -> None:
+    empty = [line for key, line in zip(_keys(table), table.lines, strict=True) if "" in key]
+    bad = Problems(LISTED)
+    remedy = "give every row its IDs; the FID is 0 where there is no family"
+    for line in empty:
+        problem = f"empty ID ({len(empty)} such row(s))"
+        bad.add([InputError(problem, where=f"{table.path}:{line}", remedy=remedy)])
+    bad.raise_any(table.path)

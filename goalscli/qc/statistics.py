@@ -1,67 +1,20 @@
-"""Quality control: missingness, allele frequency, imputation by family, and the account of what each filter removed."""
+"""Imputation by family, and the one pass over the genotypes that tells what the filters need."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from goalscli.errors import SettingsError
 from goalscli.genotypes.source import GenotypeSource, Strings
+from goalscli.qc.filters import Accounting, Filters
+from goalscli.qc.hardy import hardy_weinberg
 
 READ_VARIANTS = 1024
 """Variants read at once in the passes over all genotypes."""
-
-
-@dataclass(frozen=True)
-class Filters:
-    """Thresholds, in PLINK's words.
-
-    Attributes
-    ----------
-    mind : float
-        Samples with a share of missing calls above this are removed.
-    geno : float
-        Variants with a share of missing calls above this are removed.
-    maf : float
-        Variants with a minor allele frequency below this are removed.
-    """
-
-    mind: float = 0.1
-    geno: float = 0.1
-    maf: float = 0.05
-
-    def __post_init__(self) -> None:
-        for name, top in (("mind", 1.0), ("geno", 1.0), ("maf", 0.5)):
-            value = getattr(self, name)
-            if not 0 <= value <= top:
-                raise SettingsError(f"{value} is outside 0 to {top:g}", where=f"--{name}", remedy="give a share")
-
-
-@dataclass
-class Accounting:
-    """How many samples and variants each filter removed, in the order of the filters."""
-
-    n_samples: int
-    n_variants: int
-    rows: list[tuple[str, int, int, int, int]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.rows.append(("input", 0, self.n_samples, 0, self.n_variants))
-
-    def remove(self, step: str, samples: int = 0, variants: int = 0) -> None:
-        """Note what one filter removed."""
-        self.n_samples -= samples
-        self.n_variants -= variants
-        self.rows.append((step, samples, self.n_samples, variants, self.n_variants))
-
-    def table(self) -> str:
-        """Return the table as tab-separated text with a header."""
-        head = "#FILTER\tSAMPLES_REMOVED\tSAMPLES_LEFT\tVARIANTS_REMOVED\tVARIANTS_LEFT\n"
-        return head + "".join("\t".join(map(str, row)) + "\n" for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -179,6 +132,8 @@ class VariantStatistics:
         Cells filled with a family's mean and with the mean of all.
     sample_missing : (m,) float64
         Share of missing calls of each reference sample over these variants.
+    hwe_p : (J,) float64
+        Exact Hardy–Weinberg p of the analysed samples' calls, rounded to whole copies; 1 where not tested.
     """
 
     n_obs: NDArray[np.int64]
@@ -188,6 +143,7 @@ class VariantStatistics:
     by_family: NDArray[np.int64]
     by_overall: NDArray[np.int64]
     sample_missing: NDArray[np.float64]
+    hwe_p: NDArray[np.float64]
 
 
 def variant_statistics(
@@ -196,15 +152,22 @@ def variant_statistics(
     reference: Reference,
     by_family: bool,
     advance: Callable[[int], None] = lambda n: None,
+    *,
+    test: NDArray[np.bool_] | None = None,
 ) -> VariantStatistics:
-    """Pass once over the genotypes of the candidate variants (file rows ``variants``)."""
+    """Pass once over the genotypes of the candidate variants (file rows ``variants``).
+
+    ``test``, (J,) bool, tells which of them to test for Hardy–Weinberg equilibrium; none where it is None.
+    """
     j, m = len(variants), len(reference.file_index)
-    counts, moments = np.zeros((3, j), dtype=np.int64), np.zeros((3, j))
+    counts, moments, hwe_p = np.zeros((3, j), dtype=np.int64), np.zeros((3, j)), np.ones(j)
     sample_missing = np.zeros(m, dtype=np.int64)
     for start in range(0, j, READ_VARIANTS):
         part = slice(start, min(start + READ_VARIANTS, j))
         raw = source.read(reference.file_index, variants[part])
         sample_missing += np.isnan(raw).sum(axis=1)
+        if test is not None:
+            hwe_p[part][test[part]] = _test(raw[:, test[part]], reference)
         block = impute(raw, reference, by_family)
         counts[:, part] = block.n_obs, block.by_family, block.by_overall
         mean = block.values.mean(axis=0)
@@ -222,11 +185,19 @@ def variant_statistics(
         by_family=counts[1],
         by_overall=counts[2],
         sample_missing=sample_missing / max(1, j),
+        hwe_p=hwe_p,
     )
 
 
+def _test(raw: NDArray[np.float32], reference: Reference) -> NDArray[np.float64]:
+    copies = np.rint(np.take(raw.T, reference.analysed, axis=1))
+    return hardy_weinberg(*(np.count_nonzero(copies == c, axis=1) for c in (0, 1, 2)))
+
+
 def keep_variants(stats: VariantStatistics, n_samples: int, filters: Filters, account: Accounting) -> NDArray[np.bool_]:
-    """Apply geno, maf and the monomorphic filter in that order, accounting for each.
+    """Apply geno, maf, mac, hwe and the monomorphic filter in that order, accounting for each.
+
+    mac and hwe are told only where asked for.
 
     Returns
     -------
@@ -238,11 +209,17 @@ def keep_variants(stats: VariantStatistics, n_samples: int, filters: Filters, ac
     missing = 1 - stats.n_obs / n_samples
     minor = np.minimum(stats.a1_freq, 1 - stats.a1_freq)
     keep = np.ones(len(missing), dtype=bool)
-    for step, good in (
+    steps = [
         (f"geno {filters.geno:g}", missing <= filters.geno + slack),
         (f"maf {filters.maf:g}", minor >= filters.maf - slack),
-        ("monomorphic", stats.sd > 0),
-    ):
+    ]
+    if filters.mac:
+        # Sums of dosages of 8 or 16 bits come close to whole numbers, not onto them.
+        steps.append((f"mac {filters.mac}", 2 * stats.n_obs * minor >= filters.mac - 1e-4))
+    if filters.hwe:
+        steps.append((f"hwe {filters.hwe:g}", stats.hwe_p >= filters.hwe))
+    steps.append(("monomorphic", stats.sd > 0))
+    for step, good in steps:
         account.remove(step, variants=int(np.count_nonzero(keep & ~good)))
         keep &= good
     return keep
