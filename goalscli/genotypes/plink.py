@@ -13,8 +13,12 @@ from bed_reader import open_bed, to_bed
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError
-from goalscli.genotypes.common import existing, lines, make_samples, objects
+from goalscli.genotypes.common import existing, lines, make_samples, objects, position, split
 from goalscli.genotypes.source import Samples, Variants
+
+_FOURTH = "the fourth .bim column is the base-pair position (0 where unknown)"
+_LOOKED_AT = 1024
+"""Variants of a .bed whose last byte is checked."""
 
 
 class PlinkSource:
@@ -73,8 +77,23 @@ def open_plink(
 
 def _rows(path: Path, n_columns: int, columns: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, fields) of a headerless table with any run of spaces and tabs between fields."""
+    width = 0
     for number, text in lines(path):
-        fields = text.split()
+        fields = split(text)
+        if len(fields) > n_columns and len([cell for cell in text.split("\t") if cell.strip()]) == n_columns:
+            raise InputError(
+                f"a field holds a space: {n_columns} fields by tabs, {len(fields)} by spaces and tabs",
+                where=f"{path}:{number}",
+                remedy="spaces and tabs separate in PLINK files: write _ for a space inside an ID",
+            )
+        # More columns than needed (GEMMA's further traits) are left aside, but a line that differs has lost its order.
+        width = width or len(fields)
+        if len(fields) > n_columns and len(fields) != width:
+            raise InputError(
+                f"{len(fields)} columns, but {width} in the lines before ({columns})",
+                where=f"{path}:{number}",
+                remedy="give every line as many columns; an ID holds no space",
+            )
         if len(fields) < n_columns:
             raise InputError(
                 f"{len(fields)} columns, expected {n_columns} ({columns})",
@@ -92,7 +111,15 @@ def read_fam(path: Path) -> Samples:
     InputError
         Fewer than six columns (with the line), no samples, or a sample listed twice.
     """
-    rows = [fields for _, fields in _rows(path, 6, "FID IID father mother sex phenotype")]
+    rows: list[list[str]] = []
+    for number, fields in _rows(path, 6, "FID IID father mother sex phenotype"):
+        if not rows and [name.upper().lstrip("#") for name in fields[:2]] == ["FID", "IID"]:
+            raise InputError(
+                "a header line, which a .fam has not",
+                where=f"{path}:{number}",
+                remedy="take the line out",
+            )
+        rows.append(fields)
     fid, iid, sex, phenotype = ([row[k] for row in rows] for k in (0, 1, 4, 5))
     return make_samples(fid, iid, path, sex, phenotype)
 
@@ -107,14 +134,7 @@ def read_bim(path: Path) -> Variants:
     """
     chrom, ids, pos, a1, a2 = [], [], [], [], []
     for number, fields in _rows(path, 6, "chromosome ID cM position A1 A2"):
-        try:
-            pos.append(int(fields[3]))
-        except ValueError:
-            raise InputError(
-                f"position {fields[3]!r} is not a whole number",
-                where=f"{path}:{number}",
-                remedy="the fourth .bim column is the base-pair position (0 where unknown)",
-            ) from None
+        pos.append(position(fields[3], f"{path}:{number}", _FOURTH))
         chrom.append(sys.intern(fields[0]))
         ids.append(fields[1])
         a1.append(sys.intern(fields[4]))
@@ -143,6 +163,22 @@ def _check_bed(bed: Path, n: int, j: int, bim: Path, fam: Path) -> None:
             f"{found} bytes found, {expected} expected for {n} samples ({fam.name}) and {j} variants ({bim.name})",
             where=bed,
             remedy=f"{suspect}, or the .bim or .fam belongs to another .bed; copy the three files again",
+        )
+    _check_padding(bed, n, j, fam)
+
+
+def _check_padding(bed: Path, n: int, j: int, fam: Path) -> None:
+    """Refuse genotypes beyond the last sample: up to three lines lost from a .fam leave the .bed's size as expected."""
+    if n % 4 == 0:
+        return
+    last = np.memmap(bed, dtype=np.uint8, mode="r", offset=3, shape=(j, (n + 3) // 4))[:: -(-j // _LOOKED_AT), -1]
+    filled = int(np.count_nonzero(last >> 2 * (n % 4)))
+    if filled:
+        raise InputError(
+            f"{filled} of {len(last)} variants looked at hold genotypes of more than the {n} samples of {fam.name}",
+            where=bed,
+            remedy="the .fam lacks samples or belongs to another .bed; if it is right, rewrite the .bed: "
+            "plink --make-bed",
         )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from goalscli.dataset import Columns, Dataset, Treatment, assemble
 from goalscli.errors import InputError, SettingsError
@@ -25,6 +27,10 @@ from goalscli.phenotypes import (
 )
 from goalscli.qc import Filters
 from goalscli.runtime import LOG
+
+_FIGURE = re.compile(r"[+-]?\.?[0-9]|[+-]?inf", re.IGNORECASE)
+"""How what is meant as a number begins."""
+_NO_TRAIT = frozenset({"na", "nan", ".", ""})
 
 
 @dataclass(frozen=True)
@@ -237,7 +243,9 @@ class _Reader:
             if column.n_code:
                 code = self.tables.missing_code
                 LOG.warning("warning: %d values %s of %s read as missing (--missing-code)", column.n_code, code, name)
-            out.append((name, np.where(rows >= 0, column.values[rows], np.nan)))
+            values = np.where(rows >= 0, column.values[rows], np.nan)
+            _tell_of_codes(name, values)
+            out.append((name, values))
         return out
 
     def _trait_names(self, table: Table, path: str) -> list[str]:
@@ -304,22 +312,51 @@ class _Reader:
         return Covariate(names[0], joined.lay(categorical(table, names[0], missing)), categorical=True)
 
 
+def _tell_of_codes(name: str, values: NDArray[np.float64]) -> None:
+    """Say that a trait which looks like case and control is taken as numbers all the same."""
+    found = np.unique(values[~np.isnan(values)]).tolist()
+    if len(found) == 2:
+        LOG.info("trait %s has two values, %g and %g (case and control?): they are taken as numbers", name, *found)
+    elif found == [0, 1, 2]:
+        LOG.warning(
+            "warning: trait %s has the values 0, 1 and 2, taken as numbers; where 0 is missing (PLINK's case and "
+            "control), give --missing-code 0",
+            name,
+        )
+
+
 def _fam_table(source: GenotypeSource) -> Table:
+    """Make a table of the .fam's sixth column, or PHENO1 of a .psam.
+
+    Raises
+    ------
+    InputError
+        No sample has one, or one is neither a word nor a number (1,5).
+    """
     samples = source.samples
-    path = next((f for f in source.files if f.suffix == ".fam"), Path("genotypes in memory"))
-    # Words in the sixth .fam column are commonly placeholders, not traits: PLINK reads them as missing too.
-    words = np.array([v if _is_number(v) else "NA" for v in samples.phenotype], dtype=object)
+    path = next((f for f in source.files if f.suffix in (".fam", ".psam")), None)
+    if path is None:
+        raise InputError(
+            "no trait: genotypes of this format hold none",
+            where=next(iter(source.files), None),
+            remedy="give a table of traits with --pheno",
+        )
+    what = "PHENO1" if path.suffix == ".psam" else "the sixth column"
+    # Words there are commonly placeholders, not traits: PLINK reads them as missing too.
+    words = [text for text in samples.phenotype if text.casefold() not in _NO_TRAIT and not _FIGURE.match(text)]
+    if words:
+        told = ", ".join(dict.fromkeys(words[:3]))
+        LOG.warning("warning: %d words (%s) in %s of %s read as missing", len(words), told, what, path)
+    cells = np.array([v if _FIGURE.match(v) else "NA" for v in samples.phenotype], dtype=object)
+    if (cells == "NA").all():
+        raise InputError(
+            f"none of the {len(samples)} samples has a trait in {what}",
+            where=path,
+            remedy="give a table of traits with --pheno (a .psam may be one)",
+        )
     lines = np.arange(1, len(samples) + 1)
-    LOG.info("no --pheno: the trait is the sixth column of %s", path)
-    return Table(path=path, fid=samples.fid, iid=samples.iid, columns={"PHENO1": words}, lines=lines)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    LOG.info("no --pheno: the trait is %s of %s", what, path)
+    return Table(path=path, fid=samples.fid, iid=samples.iid, columns={"PHENO1": cells}, lines=lines)
 
 
 def read_plink(

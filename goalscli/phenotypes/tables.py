@@ -85,7 +85,8 @@ def read_table(path: str | Path, *, option: str) -> Table:
         The file cannot be read as UTF-8 text or has no rows; a row has more or fewer fields than the header
         (its line is named); a column name or a sample occurs twice; an ID is empty.
     """
-    path, given = Path(path), f"{option} {path if str(path) == str(path).strip() else repr(str(path))}"
+    given = f"{option} {path if str(path) and str(path) == str(path).strip() else repr(str(path))}"
+    path = Path(path)
     lines = _text(path, given).split("\n")
     numbers = [i for i, line in enumerate(lines, 1) if line.strip().strip(", \t")]
     while numbers and lines[numbers[0] - 1].startswith("##"):
@@ -162,15 +163,28 @@ def _fields(line: str, delimiter: str | None, path: Path, number: int) -> list[s
             return line.split()
         fields = line.split(delimiter)
     elif delimiter is None:
-        return [_unquoted(token) for token in _TOKEN.findall(line)]
+        fields = [_unquoted(token) for token in _TOKEN.findall(line)]
+        if any('"' in (field[:1], field[-1:]) for field in fields):
+            raise _wrong_quote(path, number)
+        return fields
     else:
         try:
             fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
         except csv.Error:
-            remedy = "close every double quote on its own line, or take the quotes out"
-            problem = "a double quote is misplaced or not closed"
-            raise InputError(problem, where=f"{path}:{number}", remedy=remedy) from None
-    return [field.strip() for field in fields] if " " in line else fields
+            raise _wrong_quote(path, number) from None
+        # A quote that closes what none has opened; doubled inside a quoted field it is part of the text.
+        if line.count('"') % 2:
+            raise _wrong_quote(path, number)
+    # Besides spaces, the no-break spaces of copied web pages.
+    return [field.strip() for field in fields] if " " in line or not line.isascii() else fields
+
+
+def _wrong_quote(path: Path, number: int) -> InputError:
+    return InputError(
+        "a double quote is misplaced or not closed",
+        where=f"{path}:{number}",
+        remedy="close every double quote on its own line, or take the quotes out",
+    )
 
 
 def _unquoted(token: str) -> str:
@@ -184,6 +198,9 @@ def _is_header(fields: Sequence[str], where: str) -> bool:
     if fields[0].startswith("#"):
         problem = f"the header begins with {fields[0]!r}"
         raise InputError(problem, where=where, remedy=f"begin it with {HEADERS}")
+    if any(field.removeprefix("#").casefold() == "iid" for field in fields):
+        problem = f"the header has IID but begins with {fields[0]!r}"
+        raise InputError(problem, where=where, remedy=f"begin it with {HEADERS} (row names left out)")
     if len(fields) < 2:
         remedy = f"begin the file with a header ({HEADERS}) and separate columns by tab, comma or space"
         raise InputError(f"one column only ({fields[0][:40]!r}) and no header", where=where, remedy=remedy)
