@@ -26,7 +26,7 @@ DECOMPRESSION_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 """What a damaged gzip file raises."""
 
 _RIGHT_FILE = "check that this is the right file, and save it as UTF-8 text"
-_NOT_BLANK = re.compile(r"[^ \t\v\f]+")
+_NOT_BLANK = re.compile(r"[^ \t\v\f\x1c-\x1f]+")
 _WHOLE = re.compile(r"[0-9]{1,15}")
 
 
@@ -72,19 +72,27 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
     except UnicodeDecodeError as error:
         raise InputError("not text in UTF-8", where=f"{path}:{_undecodable(path)}", remedy=_RIGHT_FILE) from error
     except DECOMPRESSION_ERRORS as error:
-        raise InputError(f"damaged gzip file ({error})", where=path, remedy="copy or make the file again") from error
+        raise _damaged(path, error) from error
 
 
 def _undecodable(path: Path) -> int:
     """Return the first line that is not UTF-8; text is decoded in blocks, whose error tells no line."""
-    with open_bytes(path) as handle:
-        # No byte of a character of several bytes is a line end.
-        for number, text in enumerate(handle.read().replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"), 1):
-            try:
-                text.decode()
-            except UnicodeDecodeError:
-                return number
+    try:
+        with open_bytes(path) as handle:
+            data = handle.read()
+    except DECOMPRESSION_ERRORS as error:
+        raise _damaged(path, error) from error
+    # No byte of a character of several bytes is a line end.
+    for number, text in enumerate(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"), 1):
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            return number
     return 1
+
+
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(f"damaged gzip file ({error})", where=path, remedy="copy or make the file again")
 
 
 def split(text: str) -> list[str]:

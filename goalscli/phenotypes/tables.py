@@ -24,6 +24,7 @@ HEADERS = "FID IID, #FID IID, #IID or IID"
 
 _BLOCK = 2000  # rows split at a time: the lists of one block are freed before the next
 _SEPARATORS = {"\t": "tab", ",": "comma", None: "space"}
+_BLANKS = {"\t": re.compile(r"[^\S\t]"), ",": re.compile(r"\s")}
 _TOKEN = re.compile(r'"[^"]*"(?!\S)|\S+')
 
 
@@ -175,8 +176,8 @@ def _fields(line: str, delimiter: str | None, path: Path, number: int) -> list[s
         # A quote that closes what none has opened; doubled inside a quoted field it is part of the text.
         if line.count('"') % 2:
             raise _wrong_quote(path, number)
-    # Besides spaces, the no-break spaces of copied web pages.
-    return [field.strip() for field in fields] if " " in line or not line.isascii() else fields
+    # Blanks of any kind: no-break spaces of copied web pages, tabs beside commas.
+    return [field.strip() for field in fields] if _BLANKS[delimiter].search(line) else fields
 
 
 def _wrong_quote(path: Path, number: int) -> InputError:
