@@ -165,6 +165,48 @@ def test_every_bad_line_of_the_genotypes(here: Here, folder: Path):
     begin_as(told(here, *CHECK), ["d.fam:7: 2 columns", "d.bim:3: 2 columns", "d.bim:200: 2 columns"])
 
 
+def test_odd_lines_of_the_genotypes_are_gathered_too(here: Here, folder: Path):
+    fam = (folder / "d.fam").read_text().splitlines()
+    fam[3], fam[8] = f"{fam[3]} 1", " ".join(fam[8].split()[:5])
+    (folder / "d.fam").write_text("\n".join(["FID IID PAT MAT SEX PHENO", *fam]) + "\n")
+    bim = [line.split() for line in (folder / "d.bim").read_text().splitlines()]
+    bim[0][1], bim[1][3], bim[4][3] = "an ID", "-5", "1e5"
+    (folder / "d.bim").write_text("".join("\t".join(fields) + "\n" for fields in bim))
+    wanted = [
+        *("d.fam:1: a header line", "d.fam:5: 7 columns, but 6 in the lines before", "d.fam:10: 5 columns, expected 6"),
+        *("d.bim:1: a field holds a space", "d.bim:2: position -5 is negative", "d.bim:5: position '1e5'"),
+    ]
+    begin_as(told(here, *CHECK), wanted)
+
+
+def test_a_first_line_that_is_wider_is_not_shifted_in_silence(here: Here, folder: Path):
+    lines = (folder / "d.fam").read_text().splitlines()
+    first = lines[0].split()
+    lines[0] = " ".join([first[0], "an", *first[1:]])
+    (folder / "d.fam").write_text("\n".join(lines) + "\n")
+    wanted = [f"d.fam:{2 + k}: 6 columns, but 7 in the lines before" for k in range(20)]
+    begin_as(told(here, *CHECK), [*wanted, f"d.fam: {N - 1} such lines"])
+
+
+def test_stray_quotes_own_traits_and_names_of_traits_are_gathered(here: Here, folder: Path):
+    table = pd.read_csv(folder / "pheno.tsv", sep="\t", dtype=str).rename(columns={"B": "B/2"})
+    write(table, folder / "pheno.tsv")
+    lines = (folder / "pheno.tsv").read_text().splitlines()
+    lines[4] += '"'
+    lines[6] = f'"{lines[6]}'
+    (folder / "pheno.tsv").write_text("\n".join(lines) + "\n")
+    quotes = [f"pheno.tsv:{number}: a double quote is misplaced" for number in (5, 7)]
+    begin_as(told(here, *CHECK, "--pheno-name", "A,B/2"), [*quotes, "--pheno-name: trait 'B/2' cannot be part"])
+    fam = [line.split()[:5] for line in (folder / "d.fam").read_text().splitlines()]
+    (folder / "d.fam").write_text("".join(" ".join([*fields, "none"]) + "\n" for fields in fam))
+    found = told(here, "check", "--bfile", "d", "--keep", "gone.txt")
+    begin_as(found, ["--keep gone.txt: no such file", f"d.fam: none of the {N} samples has a trait"])
+    fam[2].append("1,5")
+    fam[5].append("2,5")
+    (folder / "d.fam").write_text("".join(" ".join([*fields, "3"][:6]) + "\n" for fields in fam))
+    begin_as(told(here, "check", "--bfile", "d"), ["d.fam:3: '1,5' in column PHENO1", "d.fam:6: '2,5'"])
+
+
 def test_tables_of_strangers_are_still_read(here: Here, folder: Path):
     table = pd.read_csv(folder / "pheno.tsv", sep="\t", dtype=str)
     table["IID"] = "Z" + table["IID"]

@@ -67,12 +67,13 @@ def test_sample_files_that_do_not_fit(write, caplog):
     for text, words in (
         (PLAIN_SAMPLE + "\nf x", (f"{N + 1} samples", f"has {N}", "d.sample")),
         ("f a\n" * N, ("more than once", "f a")),
-        (PLAIN_SAMPLE.replace("f3 ", ""), ("d.sample:4", "1 columns", "expected at least 2")),
+        (PLAIN_SAMPLE.replace("f3 ", ""), ("d.sample:4", "1 columns", "expected 2")),
         ("", ("0 samples",)),
+        ("s0\ns1\ns3\ns2\ns4", ("2 of 5 samples", "another order", "d.bgen", "made with")),
     ):
         refused(lambda t=text: open_bgen(path, sample=write("d.sample", t)), *words)
     with caplog.at_level(logging.WARNING):
-        open_bgen(path, sample=write("d.sample", "\n".join(["s0", "s1", "s3", "s2", "s4"])))
+        open_bgen(path, sample=write("d.sample", "\n".join(["s0", "s1", "x3", "x2", "s4"])))
     assert "2 of 5 sample IDs" in caplog.text
 
 

@@ -143,8 +143,15 @@ def _samples(bgen: Path, sample: Path | None, ids: list[str] | None, n_samples: 
     if sample is not None:
         samples = read_sample_file(sample, n_samples)
         if ids is not None:
-            pairs = zip(ids, samples.fid, samples.iid, strict=True)
+            pairs = list(zip(ids, samples.fid, samples.iid, strict=True))
             other = sum(one not in (iid, fid, f"{fid}_{iid}") for one, fid, iid in pairs)
+            known = set(samples.iid), {f"{fid}_{iid}" for _, fid, iid in pairs}
+            if other and any(listed == set(ids) for listed in known):
+                raise InputError(
+                    f"{other} of {n_samples} samples stand in another order than in {bgen}",
+                    where=sample,
+                    remedy="give the .sample file that was made with the .bgen",
+                )
             if other:
                 LOG.warning("warning: %d of %d sample IDs of %s differ from %s", other, n_samples, bgen, sample)
         return samples

@@ -107,6 +107,8 @@ class _Walker:
                 if at > stop:
                     _fail(self.path, f"the sample IDs run over their {length} bytes")
                 ids.append(self.data[at - width : at].decode())
+                if "\0" in ids[-1]:
+                    _fail(self.path, f"sample ID {len(ids)} holds a NUL byte")
         except (struct.error, UnicodeDecodeError) as error:
             raise InputError(f"unreadable sample IDs ({error})", where=self.path, remedy=_COPY) from error
         return ids
@@ -167,7 +169,10 @@ class _Walker:
         at += struct.calcsize(width)
         if at + length > self.size:
             raise IndexError(at)
-        return self.data[at : at + length].decode(), at + length
+        text = self.data[at : at + length]
+        if b"\0" in text:
+            raise IndexError(at)
+        return text.decode(), at + length
 
     def _not_biallelic(self, number: int, name: str, chrom: str, position: int, n_alleles: int) -> NoReturn:
         _fail(

@@ -6,6 +6,7 @@ Fields are separated by commas, spaces or tabs, and the file may be gzipped. It 
 
 from __future__ import annotations
 
+import codecs
 import re
 import sys
 import threading
@@ -28,6 +29,7 @@ from goalscli.genotypes.common import (
     make_samples,
     objects,
     open_bytes,
+    position,
 )
 from goalscli.genotypes.source import Samples, Strings, Variants
 from goalscli.runtime import LOG
@@ -173,8 +175,14 @@ def _index(geno: Path) -> tuple[list[str], list[str], list[str], _Index]:
     try:
         with open_bytes(geno) as handle:
             for number, line in enumerate(handle, 1):
-                head = _HEAD.match(line)
                 begin, at = at, at + len(line)
+                if number == 1 and line.startswith(codecs.BOM_UTF8):
+                    begin, line = begin + 3, line[3:]
+                if b"\0" in line:
+                    _wrong_line(geno, number, "not text in UTF-8 (NUL bytes)")
+                if b"\r" in line.rstrip(b"\r\n"):
+                    _wrong_line(geno, number, "line ends of an old Macintosh (\\r alone): rewrite the file with \\n")
+                head = _HEAD.match(line)
                 values = 0 if head is None else len(line[head.end() :].translate(_TO_SPACES).split())
                 if head is None or values == 0:
                     if not line.strip():
@@ -184,7 +192,7 @@ def _index(geno: Path) -> tuple[list[str], list[str], list[str], _Index]:
                     _wrong_line(geno, number, f"{values} values, but {n_samples} in the lines before")
                 n_samples = values
                 for text, column in zip(head.groups(), names, strict=True):
-                    column.append(sys.intern(text.decode()))
+                    column.append(sys.intern(text.decode().strip('"')))
                 start.append(begin + head.end())
                 length.append(at - begin - head.end())
                 numbers.append(number)
@@ -204,27 +212,27 @@ def _wrong_line(geno: Path, number: int, problem: str) -> NoReturn:
 def _positions(ids: list[str], anno: Path | None) -> tuple[Strings, NDArray[np.int64]]:
     places: dict[str, tuple[str, int]] = {}
     for number, text in lines(anno) if anno is not None else ():
-        fields = text.replace(",", " ").split()
+        fields = text.replace(",", " ").replace('"', "").split()
         if number == 1 and len(fields) > 1 and fields[1].lower() in ("pos", "ps", "bp", "position"):
             continue
         if len(fields) < 3:
             raise InputError(
                 f"{len(fields)} columns, expected 3", where=f"{anno}:{number}", remedy="give rs, position, chromosome"
             )
-        try:
-            place = fields[2], (0 if fields[1] == "NA" else max(0, int(fields[1])))
-        except ValueError:
-            raise InputError(
-                f"position {fields[1]!r} is not a whole number",
-                where=f"{anno}:{number}",
-                remedy="write NA where unknown",
-            ) from None
+        unknown = fields[1] in ("NA", "-9")
+        place = fields[2], (0 if unknown else position(fields[1], f"{anno}:{number}", "write NA where unknown"))
         if place[0] in ("NA", "-9"):
             place = "0", 0
         if places.setdefault(fields[0], place) != place:
             raise InputError(
                 f"variant {fields[0]} has two places", where=f"{anno}:{number}", remedy="keep one line a variant"
             )
+    if anno is not None and not places.keys() & set(ids):
+        raise InputError(
+            f"none of the {len(ids)} variants ({', '.join(ids[:3])}, ...) is among the {len(places)} of this file",
+            where=f"--anno {anno}",
+            remedy="give rs, position, chromosome, with the IDs of the genotypes",
+        )
     placed = [places.get(name, ("0", 0)) for name in ids]
     unplaced = sum(chrom == "0" for chrom, _ in placed)
     if unplaced:

@@ -6,6 +6,7 @@ import gzip
 import importlib
 import io
 import os
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,10 @@ SEX = {"1": 1, "2": 2, "M": 1, "F": 2}
 
 DECOMPRESSION_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 """What a damaged gzip file raises."""
+
+_RIGHT_FILE = "check that this is the right file, and save it as UTF-8 text"
+_NOT_BLANK = re.compile(r"[^ \t\v\f\x1c-\x1f]+")
+_WHOLE = re.compile(r"[0-9]{1,15}")
 
 
 def existing(path: str | Path, option: str, remedy: str = "check the path") -> Path:
@@ -55,20 +60,64 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
     Raises
     ------
     InputError
-        Not UTF-8, or a damaged gzip file.
+        Not UTF-8, NUL bytes, or a damaged gzip file.
     """
-    number = 0
     try:
         with open_bytes(path) as handle, io.TextIOWrapper(handle, encoding="utf-8-sig") as texts:
             for number, text in enumerate(texts, 1):
+                if "\0" in text:
+                    raise InputError("not text in UTF-8 (NUL bytes)", where=f"{path}:{number}", remedy=_RIGHT_FILE)
                 if stripped := text.strip():
                     yield number, stripped
     except UnicodeDecodeError as error:
-        raise InputError(
-            "not text in UTF-8", where=f"{path}:{number + 1}", remedy="check that this is the right file"
-        ) from error
+        raise InputError("not text in UTF-8", where=f"{path}:{_undecodable(path)}", remedy=_RIGHT_FILE) from error
     except DECOMPRESSION_ERRORS as error:
-        raise InputError(f"damaged gzip file ({error})", where=path, remedy="copy or make the file again") from error
+        raise _damaged(path, error) from error
+
+
+def _undecodable(path: Path) -> int:
+    """Return the first line that is not UTF-8; text is decoded in blocks, whose error tells no line."""
+    try:
+        with open_bytes(path) as handle:
+            data = handle.read()
+    except DECOMPRESSION_ERRORS as error:
+        raise _damaged(path, error) from error
+    # No byte of a character of several bytes is a line end.
+    for number, text in enumerate(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"), 1):
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            return number
+    return 1
+
+
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(f"damaged gzip file ({error})", where=path, remedy="copy or make the file again")
+
+
+def split(text: str) -> list[str]:
+    """Split at runs of spaces and tabs; ``str.split`` would also split at a no-break space inside an ID."""
+    return text.split() if text.isascii() else _NOT_BLANK.findall(text)
+
+
+def position(text: str, where: str, remedy: str) -> int:
+    """Return a base-pair position as a number.
+
+    Raises
+    ------
+    InputError
+        Not a whole number of at most 15 digits: negative, 1e5, 1_000, NA.
+    """
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    if text.startswith("-") and _WHOLE.fullmatch(text[1:]):
+        raise InputError(
+            f"position {text} is negative (PLINK leaves such variants out)",
+            where=where,
+            remedy="write 0 where unknown, or leave the variant out with plink2 --make-bed",
+        )
+    problem = "too large" if text.isascii() and text.isdigit() else "not a whole number"
+    raise InputError(f"position {text!r} is {problem}", where=where, remedy=remedy)
 
 
 def objects(values: Sequence[str]) -> Strings:

@@ -69,7 +69,7 @@ class PgenSource:
         if block.max() > 2:
             raise InputError("dosages outside [0, 2]", where=self.pgen, remedy=_MAKE)
         if block.min() < 0:
-            # Missing is -9, the only negative: spreading the sign over all bits makes a NaN, at a third of a mask's time.
+            # Missing is -9, the only negative: spreading the sign over all bits makes NaN, in a third of a mask's time.
             bits = block.view(np.int32)
             np.bitwise_or(bits, bits >> 31, out=bits)
 

@@ -13,8 +13,12 @@ from bed_reader import open_bed, to_bed
 from numpy.typing import NDArray
 
 from goalscli.errors import LISTED, InputError, Problems
-from goalscli.genotypes.common import existing, lines, make_samples, objects
+from goalscli.genotypes.common import existing, lines, make_samples, objects, position, split
 from goalscli.genotypes.source import Samples, Variants
+
+_FOURTH = "the fourth .bim column is the base-pair position (0 where unknown)"
+_LOOKED_AT = 1024
+"""Variants of a .bed whose last byte is checked."""
 
 
 class PlinkSource:
@@ -81,13 +85,24 @@ def open_plink(
 
 def _rows(path: Path, n_columns: int, columns: str, bad: Problems) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, fields) of a headerless table with any run of spaces and tabs between fields."""
+    width = 0
     for number, text in lines(path):
-        fields = text.split()
-        if len(fields) >= n_columns:
+        fields = split(text)
+        n = len(fields)
+        if n > n_columns and len([cell for cell in text.split("\t") if cell.strip()]) == n_columns:
+            problem = f"a field holds a space: {n_columns} fields by tabs, {n} by spaces and tabs"
+            remedy = "spaces and tabs separate in PLINK files: write _ for a space inside an ID"
+        elif n < n_columns:
+            problem = f"{n} columns, expected {n_columns} ({columns})"
+            remedy = f"write the missing columns (0 or NA where unknown) in this {path.suffix} line"
+        elif width and n != width:
+            # More columns than needed (GEMMA's further traits) are left aside; a line that differs has lost its order.
+            problem = f"{n} columns, but {width} in the lines before ({columns})"
+            remedy = "give every line as many columns; an ID holds no space"
+        else:
+            width = n
             yield number, fields
             continue
-        problem = f"{len(fields)} columns, expected {n_columns} ({columns})"
-        remedy = f"write the missing columns (0 or NA where unknown) in this {path.suffix} line"
         bad.add([InputError(problem, where=f"{path}:{number}", remedy=remedy)])
 
 
@@ -97,10 +112,17 @@ def read_fam(path: Path) -> Samples:
     Raises
     ------
     InputError
-        Fewer than six columns (with the line), no samples, or a sample listed twice.
+        Fewer than six columns, not as many as the first line, or a header (with the line); no samples; a sample listed
+        twice.
     """
+    rows: list[list[str]] = []
     bad = Problems(LISTED)
-    rows = [fields for _, fields in _rows(path, 6, "FID IID father mother sex phenotype", bad)]
+    for number, fields in _rows(path, 6, "FID IID father mother sex phenotype", bad):
+        if not rows and [name.upper().lstrip("#") for name in fields[:2]] == ["FID", "IID"]:
+            problem = "a header line, which a .fam has not"
+            bad.add([InputError(problem, where=f"{path}:{number}", remedy="take the line out")])
+            continue
+        rows.append(fields)
     bad.raise_any(path)
     fid, iid, sex, phenotype = ([row[k] for row in rows] for k in (0, 1, 4, 5))
     return make_samples(fid, iid, path, sex, phenotype)
@@ -112,17 +134,16 @@ def read_bim(path: Path) -> Variants:
     Raises
     ------
     InputError
-        Fewer than six columns or a position that is not a whole number (with the line), or no variants.
+        Fewer than six columns, not as many as the first line, or a position that is not a whole number (with the line);
+        no variants.
     """
     chrom, ids, pos, a1, a2 = [], [], [], [], []
     bad = Problems(LISTED)
     for number, fields in _rows(path, 6, "chromosome ID cM position A1 A2", bad):
         try:
-            pos.append(int(fields[3]))
-        except ValueError:
-            problem = f"position {fields[3]!r} is not a whole number"
-            remedy = "the fourth .bim column is the base-pair position (0 where unknown)"
-            bad.add([InputError(problem, where=f"{path}:{number}", remedy=remedy)])
+            pos.append(position(fields[3], f"{path}:{number}", _FOURTH))
+        except InputError as error:
+            bad.add([error])
             continue
         chrom.append(sys.intern(fields[0]))
         ids.append(fields[1])
@@ -153,6 +174,22 @@ def _check_bed(bed: Path, n: int, j: int, bim: Path, fam: Path) -> None:
             f"{found} bytes found, {expected} expected for {n} samples ({fam.name}) and {j} variants ({bim.name})",
             where=bed,
             remedy=f"{suspect}, or the .bim or .fam belongs to another .bed; copy the three files again",
+        )
+    _check_padding(bed, n, j, fam)
+
+
+def _check_padding(bed: Path, n: int, j: int, fam: Path) -> None:
+    """Refuse genotypes beyond the last sample: up to three lines lost from a .fam leave the .bed's size as expected."""
+    if n % 4 == 0:
+        return
+    last = np.memmap(bed, dtype=np.uint8, mode="r", offset=3, shape=(j, (n + 3) // 4))[:: -(-j // _LOOKED_AT), -1]
+    filled = int(np.count_nonzero(last >> 2 * (n % 4)))
+    if filled:
+        raise InputError(
+            f"{filled} of {len(last)} variants looked at hold genotypes of more than the {n} samples of {fam.name}",
+            where=bed,
+            remedy="the .fam lacks samples or belongs to another .bed; if it is right, rewrite the .bed: "
+            "plink --make-bed",
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from goalscli.errors import InputError
-from goalscli.genotypes.common import lines, make_samples, objects
+from goalscli.genotypes.common import lines, make_samples, objects, position, split
 from goalscli.genotypes.source import Samples, Variants
 
 _BIM = ("CHROM", "ID", "CM", "POS", "ALT", "REF")
@@ -27,31 +27,28 @@ def read_pvar(path: Path) -> Variants:
     """
     chroms, ids, positions, refs, alts = [], [], [], [], []
     columns: dict[str, int] = {}
-    last = 0
+    last = width = 0
     for number, text in lines(path):
         if not columns:
             if text.startswith("##"):
                 continue
             columns = _columns(path, number, text, ("CHROM", "POS", "ID", "REF", "ALT"), _BIM)
             last = max(columns.values())
-            if text.startswith("#"):
+            width = len(split(text))
+            if _is_header(text):
                 continue
-        # INFO, further right, may be long: it is not split.
-        fields = text.split(None, last + 1)
-        _check_width(path, number, fields, last)
-        alt, pos = fields[columns["ALT"]], fields[columns["POS"]]
+        fields = split(text)
+        # INFO, further right, may hold spaces.
+        if len(fields) < width or (len(fields) > width and last == width - 1):
+            raise _wrong_width(path, number, fields, width)
+        alt = fields[columns["ALT"]]
         if "," in alt:
             raise InputError(
                 f"variant {fields[columns['ID']]} has {alt.count(',') + 1} ALT alleles ({alt}); only one is read",
                 where=f"{path}:{number}",
                 remedy="leave such variants out (plink2 --max-alleles 2) or split them (bcftools norm -m -any)",
             )
-        try:
-            positions.append(int(pos))
-        except ValueError:
-            raise InputError(
-                f"position {pos!r} is not a whole number", where=f"{path}:{number}", remedy="write 0 where unknown"
-            ) from None
+        positions.append(position(fields[columns["POS"]], f"{path}:{number}", "write 0 where unknown"))
         chroms.append(sys.intern(fields[columns["CHROM"]]))
         ids.append(fields[columns["ID"]])
         refs.append(sys.intern(fields[columns["REF"]]))
@@ -72,15 +69,18 @@ def read_psam(path: Path) -> Samples:
     """
     columns: dict[str, int] = {}
     rows: list[list[str]] = []
+    width = 0
     for number, text in lines(path):
         if not columns:
-            if text.startswith("#") and text.split()[0] not in ("#FID", "#IID"):
+            if text.startswith("#") and not _is_header(text):
                 continue
             columns = _columns(path, number, text, ("IID",), _FAM)
-            if text.startswith("#"):
+            width = len(split(text))
+            if _is_header(text):
                 continue
-        fields = text.split()
-        _check_width(path, number, fields, max(columns.values()))
+        fields = split(text)
+        if len(fields) != width:
+            raise _wrong_width(path, number, fields, width)
         rows.append(fields)
 
     def column(name: str) -> list[str] | None:
@@ -94,9 +94,13 @@ def _columns(
     path: Path, number: int, text: str, needed: Sequence[str], without_header: Sequence[str]
 ) -> dict[str, int]:
     """Map column names to places, by the header line, or by the order of a .bim or .fam."""
-    fields = text.split()
-    if text.startswith("#"):
-        found = {name: k for k, name in enumerate([fields[0][1:], *fields[1:]])}
+    fields = split(text)
+    if text.startswith("#") or _is_header(text):
+        names = [name.upper() for name in [fields[0].removeprefix("#"), *fields[1:]]]
+        twice = [name for name in needed if names.count(name) > 1]
+        if twice:
+            raise InputError(f"two columns {twice[0]}", where=f"{path}:{number}", remedy="keep one of them")
+        found = {name: k for k, name in enumerate(names)}
         known = {name: k for name, k in found.items() if name in (*needed, *_FAM)}
         missing = [name for name in needed if name not in known]
         if missing:
@@ -112,17 +116,22 @@ def _columns(
             where=f"{path}:{number}",
             remedy=f"begin with a header line, or give the columns {' '.join(without_header)}",
         )
-    names = list(without_header)
-    if len(fields) < len(names):
+    order = list(without_header)
+    if len(fields) < len(order):
         # The two columns that may be left out: centimorgans in a .bim, the phenotype in a .fam.
-        names.remove("CM" if "CM" in names else "PHENO1")
-    return {name: k for k, name in enumerate(names)}
+        order.remove("CM" if "CM" in order else "PHENO1")
+    return {name: k for k, name in enumerate(order)}
 
 
-def _check_width(path: Path, number: int, fields: Sequence[str], last: int) -> None:
-    if len(fields) <= last:
-        raise InputError(
-            f"{len(fields)} columns, expected at least {last + 1}",
-            where=f"{path}:{number}",
-            remedy="write the missing columns of this line",
-        )
+def _is_header(text: str) -> bool:
+    """Tell a header line, also one that lacks its #, which no first sample or chromosome is called."""
+    first, *others = (name.upper() for name in split(text))
+    return first.removeprefix("#") in ("CHROM", "FID", "IID") and (first != "CHROM" or "POS" in others)
+
+
+def _wrong_width(path: Path, number: int, fields: Sequence[str], width: int) -> InputError:
+    return InputError(
+        f"{len(fields)} columns, expected {width}, as in the first line",
+        where=f"{path}:{number}",
+        remedy="give every line as many columns; an ID holds no space",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from goalscli.errors import InputError
-from goalscli.genotypes.common import lines, make_samples
+from goalscli.genotypes.common import lines, make_samples, split
 from goalscli.genotypes.source import Samples
 
 _TYPES = frozenset("0DCPB")
@@ -30,7 +30,7 @@ def read_sample_file(path: Path, n_samples: int) -> Samples:
     InputError
         Another number of samples, a line that is too short, or a sample listed twice.
     """
-    rows = [(number, text.split()) for number, text in lines(path)]
+    rows = [(number, split(text)) for number, text in lines(path)]
     names, types = _heading([fields for _, fields in rows[:2]])
     rows = rows[bool(names) + bool(types) :]
     if names:
@@ -38,13 +38,13 @@ def read_sample_file(path: Path, n_samples: int) -> Samples:
     else:
         two = bool(rows) and len(rows[0][1]) > 1
     sex = names.index("sex") if "sex" in names else None
-    width = max(1 + two, 0 if sex is None else sex + 1)
+    width = len(names) or (len(rows[0][1]) if rows else 0)
     for number, fields in rows:
-        if len(fields) < width:
+        if len(fields) != width:
             raise InputError(
-                f"{len(fields)} columns, expected at least {width}",
+                f"{len(fields)} columns, expected {width}, as in the first line",
                 where=f"{path}:{number}",
-                remedy="write the missing columns of this line",
+                remedy="give every line as many columns; an ID holds no space",
             )
     if len(rows) != n_samples:
         raise InputError(

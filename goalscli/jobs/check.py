@@ -10,6 +10,7 @@ from goalscli.dataset import Columns, Dataset, Selected, assemble
 from goalscli.errors import GoalsError, Problems
 from goalscli.genotypes.source import GenotypeSource
 from goalscli.jobs.fit import FitRequest
+from goalscli.jobs.inputs import output_prefixes
 from goalscli.jobs.sample_tables import TableReader
 from goalscli.jobs.selection import read_lists, select
 from goalscli.phenotypes.covariates import INTERCEPT
@@ -80,6 +81,8 @@ def _read(reader: TableReader, source: GenotypeSource | None) -> list[Columns]:
     family, group = noting.attempt(reader.family), noting.attempt(reader.group)
     random = noting.attempt(reader.random)
     traits = reader.traits(() if source is None else source.files)
+    with noting.catching():
+        output_prefixes("", [name for name, _ in traits])
     reader.unused()
     if source is None or not reader.matched(reader.tables.pheno):
         return []

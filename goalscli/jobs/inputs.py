@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goalscli.dataset import Columns, Dataset, Treatment, assemble
-from goalscli.errors import Problems, SettingsError
+from goalscli.errors import InputError, Problems, SettingsError
 from goalscli.genotypes.plink import open_plink
 from goalscli.genotypes.source import GenotypeSource
 from goalscli.jobs.sample_tables import TableReader, Tables
@@ -195,5 +195,17 @@ def read_plink(
 
 
 def output_prefixes(out: str, traits: Sequence[str]) -> list[str]:
-    """PREFIX for one trait, PREFIX.TRAIT for several."""
+    """PREFIX for one trait, PREFIX.TRAIT for several.
+
+    Raises
+    ------
+    InputError
+        Of several traits, one's name cannot be part of a file's.
+    """
+    if len(traits) > 1 and (odd := [trait for trait in traits if "/" in trait or "\\" in trait]):
+        raise InputError(
+            f"trait {odd[0]!r} cannot be part of the name of a file",
+            where="--pheno-name",
+            remedy="rename the column, or give the trait alone",
+        )
     return [out] if len(traits) == 1 else [f"{out}.{trait}" for trait in traits]

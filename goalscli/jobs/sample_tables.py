@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from goalscli.errors import InputError, Problems, SettingsError
 from goalscli.genotypes.source import Samples, Strings
+from goalscli.jobs.own_trait import own_trait, tell_of_codes
 from goalscli.phenotypes import (
     Covariate,
     Joined,
@@ -167,7 +168,11 @@ class TableReader:
         if path is None:
             if self.samples is None:
                 return []
-            table, names = _fam_table(self.samples, files), ["PHENO1"]
+            try:
+                table, names = own_trait(self.samples, files), ["PHENO1"]
+            except InputError as error:
+                self.problems.add([error])
+                return []
             rows = np.arange(len(self.samples))
         else:
             read = self._table(path, "--pheno")
@@ -184,7 +189,9 @@ class TableReader:
                     LOG.warning(
                         "warning: %d values %s of %s read as missing (--missing-code)", column.n_code, code, name
                     )
-                out.append((name, np.where(rows >= 0, column.values[rows], np.nan)))
+                values = np.where(rows >= 0, column.values[rows], np.nan)
+                tell_of_codes(name, values)
+                out.append((name, values))
         return out
 
     def _trait_names(self, table: Table, path: str) -> list[str]:
@@ -268,20 +275,3 @@ class TableReader:
         if len(names) != 1:
             return None
         return Covariate(names[0], joined.lay(categorical(table, names[0], missing)), categorical=True)
-
-
-def _fam_table(samples: Samples, files: Sequence[Path]) -> Table:
-    path = next((f for f in files if f.suffix == ".fam"), Path("genotypes in memory"))
-    # Words in the sixth .fam column are commonly placeholders, not traits: PLINK reads them as missing too.
-    words = np.array([v if _is_number(v) else "NA" for v in samples.phenotype], dtype=object)
-    lines = np.arange(1, len(samples) + 1)
-    LOG.info("no --pheno: the trait is the sixth column of %s", path)
-    return Table(path=path, fid=samples.fid, iid=samples.iid, columns={"PHENO1": words}, lines=lines)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError
-from goalscli.genotypes.common import lines
+from goalscli.genotypes.common import lines, split
 from goalscli.runtime import LOG
 
 
@@ -21,7 +21,7 @@ def read_ids(path: Path, where: str) -> list[str]:
         It is no text.
     """
     try:
-        words = [text.split() for _, text in lines(path)]
+        words = [split(text) for _, text in lines(path)]
     except (OSError, InputError) as error:
         reason = error.problem if isinstance(error, InputError) else error.strerror
         raise InputError(

@@ -164,9 +164,9 @@ def _present(cells: Strings) -> NDArray[np.bool_]:
 
 
 def _number(text: str) -> float:
-    """NaN unless the text is a finite number; unlike ``float``, 1_000 is none."""
+    """NaN unless the text is a finite number; unlike ``float``, 1_000 and digits of other scripts are none."""
     try:
         value = float(text)
     except ValueError:
         return math.nan
-    return value if math.isfinite(value) and "_" not in text else math.nan
+    return value if math.isfinite(value) and "_" not in text and text.isascii() else math.nan

@@ -74,7 +74,7 @@ def join(genotype_fid: Strings, genotype_iid: Strings, table: Table, *, iid_only
     lookup = dict(zip(tabled, range(len(tabled)), strict=True))
     rows = np.fromiter((lookup.get(key, -1) for key in genotyped), dtype=np.intp, count=len(genotyped))
     if not (rows >= 0).any():
-        raise _nothing_in_common(genotyped, tabled, by_iid, option)
+        raise _nothing_in_common(genotyped, tabled, by_iid, table, option)
     if by_iid:
         common = set(genotyped) & set(tabled)
         _refuse_twice(genotyped, common, "the genotype file", option)
@@ -109,12 +109,18 @@ def _refuse_twice(keys: Sequence[Key], common: set[Key], side: str, option: str)
         )
 
 
-def _nothing_in_common(genotyped: Sequence[Key], tabled: Sequence[Key], by_iid: bool, option: str) -> InputError:
+def _nothing_in_common(
+    genotyped: Sequence[Key], tabled: Sequence[Key], by_iid: bool, table: Table, option: str
+) -> InputError:
     hints = []
     if all(_PLACEHOLDER.fullmatch(key[-1]) for key in genotyped):
         hints.append("the genotype IDs look like placeholders: give the true ones with --sample FILE")
     if all(_PLACEHOLDER.fullmatch(key[-1]) for key in tabled):
         hints.append("the table's IDs look like placeholders: write the IDs of the genotype file")
+    # plink2 --export bgen joins the two into one ID.
+    pairs = [] if table.fid is None else _keys(table.fid, table.iid)
+    if {key[-1] for key in genotyped} & {"_".join(pair) for pair in pairs}:
+        hints.append("the genotype IDs look like FID_IID: give FID and IID with --sample FILE")
     overlap = 0 if by_iid else len({key[-1] for key in genotyped} & {key[-1] for key in tabled})
     if overlap:
         hints.append(f"--iid-only would match {overlap}")

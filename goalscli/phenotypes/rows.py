@@ -19,12 +19,14 @@ Strings = NDArray[np.object_]
 
 _BLOCK = 2000  # rows split at a time: the lists of one block are freed before the next
 _SEPARATORS = {"\t": "tab", ",": "comma", None: "space"}
+_BLANKS = {"\t": re.compile(r"[^\S\t]"), ",": re.compile(r"\s")}
 _TOKEN = re.compile(r'"[^"]*"(?!\S)|\S+')
 
 
 def text_lines(path: str | Path, option: str, remedy: str) -> tuple[Path, str, list[str], list[int]]:
     """Read the path, how messages name it, all lines, and the numbers of those that count."""
-    path, given = Path(path), f"{option} {path if str(path) == str(path).strip() else repr(str(path))}"
+    given = f"{option} {path if str(path) and str(path) == str(path).strip() else repr(str(path))}"
+    path = Path(path)
     lines = _text(path, given).split("\n")
     numbers = [i for i, line in enumerate(lines, 1) if line.strip().strip(", \t")]
     while numbers and lines[numbers[0] - 1].startswith("##"):
@@ -88,15 +90,28 @@ def split(line: str, delimiter: str | None, path: Path, number: int) -> list[str
             return line.split()
         fields = line.split(delimiter)
     elif delimiter is None:
-        return [_unquoted(token) for token in _TOKEN.findall(line)]
+        fields = [_unquoted(token) for token in _TOKEN.findall(line)]
+        if any('"' in (field[:1], field[-1:]) for field in fields):
+            raise _wrong_quote(path, number)
+        return fields
     else:
         try:
             fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
         except csv.Error:
-            remedy = "close every double quote on its own line, or take the quotes out"
-            problem = "a double quote is misplaced or not closed"
-            raise InputError(problem, where=f"{path}:{number}", remedy=remedy) from None
-    return [field.strip() for field in fields] if " " in line else fields
+            raise _wrong_quote(path, number) from None
+        # A quote that closes what none has opened; doubled inside a quoted field it is part of the text.
+        if line.count('"') % 2:
+            raise _wrong_quote(path, number)
+    # Blanks of any kind: no-break spaces of copied web pages, tabs beside commas.
+    return [field.strip() for field in fields] if _BLANKS[delimiter].search(line) else fields
+
+
+def _wrong_quote(path: Path, number: int) -> InputError:
+    return InputError(
+        "a double quote is misplaced or not closed",
+        where=f"{path}:{number}",
+        remedy="close every double quote on its own line, or take the quotes out",
+    )
 
 
 def _unquoted(token: str) -> str:

@@ -168,6 +168,9 @@ def _is_header(fields: Sequence[str], where: str) -> bool:
     if fields[0].startswith("#"):
         problem = f"the header begins with {fields[0]!r}"
         raise InputError(problem, where=where, remedy=f"begin it with {HEADERS}")
+    if any(field.removeprefix("#").casefold() == "iid" for field in fields):
+        problem = f"the header has IID but begins with {fields[0]!r}"
+        raise InputError(problem, where=where, remedy=f"begin it with {HEADERS} (row names left out)")
     if len(fields) < 2:
         remedy = f"begin the file with a header ({HEADERS}) and separate columns by tab, comma or space"
         raise InputError(f"one column only ({fields[0][:40]!r}) and no header", where=where, remedy=remedy)
