@@ -72,9 +72,13 @@ def auto_chunk_size(n_samples: int) -> int:
 
 
 def bind(posterior: Any, dataset: Dataset, scores: Sequence[Any]) -> dict[str, BoundScore]:
-    """Bind scores to a posterior, by name; in one thread of BLAS, so that no bit depends on the number of threads."""
-    with single_threaded_blas():
-        return {score.name: score.bind(posterior, dataset) for score in scores}
+    """Bind scores to a posterior, by name, side by side.
+
+    Each in one thread of BLAS, so that no bit depends on the number of threads or on the other scores.
+    """
+    with single_threaded_blas(), ThreadPoolExecutor(max(1, min(len(scores), cpu_limit())), "binder") as pool:
+        jobs = {score.name: pool.submit(score.bind, posterior, dataset) for score in scores}
+        return {name: job.result() for name, job in jobs.items()}
 
 
 def stream(
@@ -115,12 +119,13 @@ def stream(
     with (
         single_threaded_blas(),
         ThreadPoolExecutor(1, "reader") as reader,
+        ThreadPoolExecutor(1, "preparer") as preparer,
         ThreadPoolExecutor(workers, "scorer") as pool,
         Progress("scan", len(index)) as progress,
     ):
         jobs = (
             (chunk.index, [(b.index, pool.submit(_score, ready, b, keep_local)) for b in chunk.blocks()])
-            for ready, run in _stages(bound, index)
+            for ready, run in _stages(bound, index, preparer)
             for chunk in _ahead(reader, dataset.chunks(size, run))
         )
         # Blocks of the next chunk are queued while this one's are gathered, so that workers never wait for the disk.
@@ -131,23 +136,27 @@ def stream(
 
 
 def _stages(
-    bound: Mapping[str, BoundScore], index: NDArray[np.intp]
+    bound: Mapping[str, BoundScore], index: NDArray[np.intp], preparer: ThreadPoolExecutor
 ) -> Iterator[tuple[Mapping[str, BoundScore], NDArray[np.intp]]]:
-    """Cut the variants where a score needs another preparation, and prepare it."""
+    """Cut the variants where a score needs another preparation; it is made while the stage before is scored."""
     labels = {name: score.stages for name, score in bound.items()}
     staged = {name: of[index] for name, of in labels.items() if of is not None}
     cuts = sorted({int(c) + 1 for of in staged.values() for c in np.flatnonzero(of[1:] != of[:-1])})
-    ready: dict[str, tuple[str, BoundScore]] = {}
-    for run in np.split(index, cuts) if len(index) else []:
-        for name in staged:
-            label = str(labels[name][run[0]])  # type: ignore[index]
-            if name not in ready or ready[name][0] != label:
-                ready[name] = label, cast(StagedScore, bound[name]).at(label)
-        yield {name: ready[name][1] if name in ready else score for name, score in bound.items()}, run
+
+    def prepared() -> Iterator[tuple[Mapping[str, BoundScore], NDArray[np.intp]]]:
+        ready: dict[str, tuple[str, BoundScore]] = {}
+        for run in np.split(index, cuts) if len(index) else []:
+            for name in staged:
+                label = str(labels[name][run[0]])  # type: ignore[index]
+                if name not in ready or ready[name][0] != label:
+                    ready[name] = label, cast(StagedScore, bound[name]).at(label)
+            yield {name: ready[name][1] if name in ready else score for name, score in bound.items()}, run
+
+    return _ahead(preparer, prepared())
 
 
 def _ahead(reader: ThreadPoolExecutor, items: Iterator[T]) -> Iterator[T]:
-    """Fetch one item ahead in the reader's thread."""
+    """Fetch one item ahead in a thread of its own."""
     stop = object()
     pending: Future[Any] = reader.submit(next, items, stop)
     while (item := pending.result()) is not stop:

@@ -196,7 +196,8 @@ def test_laplacian_is_refused_with_what_would_do():
 def test_laplacian_is_refused_before_anything_is_fitted(scores, tmp_path: Path, monkeypatch, capsys):
     make_data(tmp_path)
     before = names(tmp_path)
-    args = ("--bfile", "d", "--pheno", "pheno.tsv", "--pheno-name", "A", "--kernel", "laplacian", "--out", "out/x")
+    args = ("--bfile", "d", "--pheno", "pheno.tsv", "--pheno-name", "A", "--kernel", "laplacian", "--threads", "1",
+            "--out", "out/x")  # fmt: skip
 
     def fit(*_):
         raise AssertionError("fitted")

@@ -17,6 +17,7 @@ from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.model_file import load_model
 from goalscli.jobs.results import POSTERIOR_KIND, read_scores
 from goalscli.jobs.variants import parse_variants
+from goalscli.models.exact_posterior import require_smooth
 from goalscli.posterior import JointShift, JointSlope
 from goalscli.provenance import provenance
 from goalscli.runtime import LOG, Progress, check_memory, cpu_limit, scan_prefix
@@ -71,7 +72,11 @@ class PosteriorRequest:
             raise SettingsError(f"{self.draws} draws", where="--draws", remedy="give 1 or more")
         if not 0 < self.level < 1:
             raise SettingsError(f"{self.level} is no probability", where="--level", remedy="give e.g. 0.95")
+        if self.seed < 0:
+            raise SettingsError(f"{self.seed} is no seed", where="--seed", remedy="give 0 or more")
         Goals(self.xi, self.xi_unit)  # checks both
+        if not 1e-6 <= abs(self.xi) <= 1e6:
+            raise SettingsError(f"a shift of {self.xi:g}", where="--xi", remedy="give one of size 1e-6 to 1e6")
 
 
 def joint_posterior(
@@ -113,7 +118,10 @@ def joint_posterior(
     dataset, fitted, attributes = load_model(model, genotypes)
     index = _chosen(request, dataset, attributes, scan_prefix(model))
     n = dataset.n_samples
-    check_memory(7 * 8.0 * n**2 + 2**28, f"a joint posterior of {n} samples", memory_gb)
+    if request.psi:
+        require_smooth(fitted.kernel, "--psi", "leave out --psi")
+    needed = 7 * 8.0 * n**2 + 8.0 * request.draws * (2 * n * request.psi + 2 * len(index)) + 2**28
+    check_memory(needed, f"a joint posterior of {n} samples with {request.draws} draws", memory_gb)
     values = dataset.values(index)
     xi = request.xi * (dataset.allele_step[index] if request.xi_unit == "allele" else np.ones(len(index)))
     rng = np.random.default_rng(request.seed)

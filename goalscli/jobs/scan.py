@@ -130,7 +130,7 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
     dataset, posterior, attributes = load_model(model, run.genotypes)
     n, size = dataset.n_samples, run.chunk_size or auto_chunk_size(dataset.n_samples)
     workers = run.threads or cpu_limit()
-    matrices = 3.5 + 0.5 * kernel(posterior.kernel).matrices + max(s.matrices for s in request.scores)
+    matrices = 3.5 + 0.5 * kernel(posterior.kernel).matrices + sum(s.matrices for s in request.scores)
     needed = 8.0 * matrices * n**2 + 8.0 * n * (256 * 10 * workers + 6 * max(size, 256)) + 2**28
     check_memory(needed, f"a scan of {n} samples with {workers} thread(s)", run.memory_gb)
     local = parse_local(request.local, dataset)

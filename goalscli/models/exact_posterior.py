@@ -220,8 +220,15 @@ class ExactPosterior:
         )
 
 
-def require_smooth(name: str) -> None:
+def require_smooth(name: str, where: str = "--scores psi", otherwise: str = "take the scores goals and rate") -> None:
     """Refuse a kernel under which f has no derivatives.
+
+    Parameters
+    ----------
+    name : str
+        The kernel's.
+    where, otherwise : str
+        The option that asks for derivatives, and what to do without them.
 
     Raises
     ------
@@ -232,6 +239,6 @@ def require_smooth(name: str) -> None:
         able = ", ".join(other for other in KERNELS if kernel(other).smooth)
         raise SettingsError(
             f"f has no derivative with the {name} kernel, so psi does not exist",
-            where="--scores psi",
-            remedy=f"fit with one of the kernels {able}, or take the scores goals and rate",
+            where=where,
+            remedy=f"fit with one of the kernels {able}, or {otherwise}",
         )

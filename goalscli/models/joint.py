@@ -41,6 +41,8 @@ def joint_shift(posterior: ExactPosterior, values: Array, xi: Array, advance: Ca
             prior[other, j] = prior[j, other] = function.cross_variance(reference, *pair, theta)
         advance(1)
     covariance = s * prior - s**2 * (h.T @ (projection @ h))
+    # Where the data determine a score, rounding may leave less than nothing of its variance.
+    np.fill_diagonal(covariance, np.maximum(np.diag(covariance), 0.0))
     return JointShift(
         mean=s * (h.T @ posterior.weights),
         covariance=(covariance + covariance.T) / 2,

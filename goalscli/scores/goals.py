@@ -62,7 +62,7 @@ class Goals:
     @property
     def matrices(self) -> int:
         """(N, N) float64 that it needs beside the posterior's own."""
-        return 5 if self.loco else 0
+        return 7 if self.loco else 0
 
     def settings(self) -> dict[str, Any]:
         """Ready for JSON."""
