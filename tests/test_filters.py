@@ -232,6 +232,23 @@ def test_the_x_chromosome_is_counted_twice_and_not_tested(caplog: pytest.LogCapt
     assert more.variants.id.tolist() == ["v0", "v1"]
 
 
+def test_hardy_weinberg_and_counts_are_of_the_analysed_samples():
+    x = np.ones((60, 3))
+    x[:10, 0], x[10:20, 0] = 0, 2  # in equilibrium among the first 40 only
+    x[:20, 1], x[20:40, 1] = 0, 2  # far from it among the first 40, less so among all
+    x[:40, 2] = 0
+    x[0, 2] = 1  # one copy among the first 40
+    y = np.random.default_rng(5).normal(size=60)
+    y[40:] = np.nan
+    p = [enumerated(10, 20, 10), enumerated(20, 0, 20)]
+    assert p[0] == pytest.approx(1)
+    assert enumerated(10, 40, 10) < 0.02
+    assert enumerated(20, 20, 20) > 0.01 > p[1]
+    kept = assembled(x, y=y, filters=qc.Filters(mind=1, geno=1, maf=0, hwe=0.02))
+    assert kept.variants.id.tolist() == ["v0", "v2"]
+    assert assembled(x, y=y, filters=qc.Filters(mind=1, geno=1, maf=0, mac=2)).variants.id.tolist() == ["v0", "v1"]
+
+
 def test_dosages_are_rounded_for_hardy_weinberg():
     rng = np.random.default_rng(8)
     hard = rng.binomial(2, 0.4, (60, 30)).astype(float)
