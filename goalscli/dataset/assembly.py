@@ -248,14 +248,25 @@ def _pass(
 
 
 def _standardised(raw: NDArray[np.float64], trait: str) -> tuple[NDArray[np.float64], float, float]:
-    mean, sd = float(raw.mean()), float(raw.std(ddof=1))
-    if sd <= 1e-12 * max(1.0, abs(mean)):
+    if (raw == raw[0]).all():
         raise InputError(
             f"the trait is constant ({raw[0]:g} in all {len(raw)} analysed samples)",
             where=trait,
             remedy="choose another column with --pheno-name",
         )
-    return (raw - mean) / sd, mean, sd
+    if not np.isfinite(raw).all():
+        raise InputError("infinite values", where=trait, remedy="give finite numbers, NaN where missing")
+    # In units of the largest, squares neither overflow nor vanish; a power of two leaves the digits as they are.
+    unit = float(np.ldexp(1.0, int(np.frexp(np.abs(raw).max())[1]) - 1))
+    scaled = raw / unit
+    mean, sd = float(scaled.mean()), float(scaled.std(ddof=1))
+    if sd <= 1e-12 or sd * unit < np.finfo(np.float64).tiny:
+        raise InputError(
+            f"the trait varies too little to tell from rounding ({raw.min():g} to {raw.max():g}, sd {sd * unit:g})",
+            where=trait,
+            remedy="give it in other units, or as a difference from a constant",
+        )
+    return (scaled - mean) / sd, mean * unit, sd * unit
 
 
 def _variant_table(
