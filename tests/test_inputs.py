@@ -5,6 +5,7 @@ What must be accepted is compared with the data it was made from; what must be r
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import signal
