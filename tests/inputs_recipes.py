@@ -535,6 +535,13 @@ B07 = [
     bad("one-left", pheno(1, *["NA"] * 5), "1 sample(s)", "2 are needed"),
     bad("one-row", put("p.txt", "FID IID Y\nf0 s0 1\n"), "1 sample(s)", "2 are needed"),
     bad("constant", pheno(*[2.5] * 6), "constant", "2.5", "--pheno-name"),
+    bad("constant-0", pheno(*[0] * 6), "constant (0 in all 6", "--pheno-name"),
+    *(
+        good(f"scale-{unit:g}", pheno(*[unit * y for y in Y]), y=[unit * y for y in Y])
+        for unit in (1e-200, 1e-14, 1e200, 1e307)
+    ),
+    bad("below-rounding", pheno(*[f"{10**15 + k}" for k in range(6)]), "Y", "varies too little", "other units"),
+    bad("below-normal-numbers", pheno(*[1e-310 * y for y in Y]), "Y", "varies too little", "other units"),
     good("quoted-number", put("p.txt", table("Y", [f'"{y}"' for y in Y], ","))),
     good("signs-and-exponents", first("+15E-1")),
     good(

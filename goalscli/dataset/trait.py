@@ -37,17 +37,28 @@ def standardised(raw: NDArray[np.float64], trait: str, rank_int: bool = False) -
     Raises
     ------
     InputError
-        It is constant.
+        It is constant, infinite, or varies too little to tell from rounding.
     """
-    if raw.std(ddof=1) <= 1e-12 * max(1.0, abs(raw.mean())):
+    if (raw == raw[0]).all():
         raise InputError(
             f"the trait is constant ({raw[0]:g} in all {len(raw)} analysed samples)",
             where=trait,
             remedy="choose another column with --pheno-name",
         )
+    if not np.isfinite(raw).all():
+        raise InputError("infinite values", where=trait, remedy="give finite numbers, NaN where missing")
     values = _told_normal_scores(raw, trait) if rank_int else raw
-    mean, sd = float(values.mean()), float(values.std(ddof=1))
-    return StandardTrait((values - mean) / sd, mean, sd)
+    # In units of the largest, squares neither overflow nor vanish; a power of two leaves the digits as they are.
+    unit = float(np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1]) - 1))
+    scaled = values / unit
+    mean, sd = float(scaled.mean()), float(scaled.std(ddof=1))
+    if sd <= 1e-12 or sd * unit < np.finfo(np.float64).tiny:
+        raise InputError(
+            f"the trait varies too little to tell from rounding ({raw.min():g} to {raw.max():g}, sd {sd * unit:g})",
+            where=trait,
+            remedy="give it in other units, or as a difference from a constant",
+        )
+    return StandardTrait((scaled - mean) / sd, mean * unit, sd * unit)
 
 
 def normal_scores(raw: NDArray[np.float64]) -> NDArray[np.float64]:
