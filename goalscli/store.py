@@ -161,8 +161,12 @@ class Writer:
                 dataset[place] = values[part]
         self._file.flush()
         for _, place in runs(index):
-            self._file[DONE][place] = 1
+            self.mark(place)
         self._file.flush()
+
+    def mark(self, rows: slice) -> None:
+        """Mark rows done that were filled."""
+        self._file[DONE][rows] = 1
 
     def fill(self, name: str, rows: slice, values: NDArray[Any]) -> None:
         """Fill rows of one array, without a mark."""

@@ -17,6 +17,7 @@ COMMANDS = {
     "run": ("goalscli.cli.run", "The whole job: fit, scan, top table and pictures."),
     "fit": ("goalscli.cli.fit", "Quality control, kernel and variance components: a model."),
     "scan": ("goalscli.cli.scan", "Score every variant of a model's data."),
+    "merge": ("goalscli.cli.merge", "Merge the parts of a scan."),
     "posterior": ("goalscli.cli.posterior", "Joint posterior of a few variants: covariance, intervals, draws."),
     "top": ("goalscli.cli.top", "Print the top variants of a scan."),
     "export": ("goalscli.cli.export", "Write every variant's scores as TSV or Parquet."),

@@ -9,7 +9,7 @@ from goalscli.dataset import Treatment
 from goalscli.errors import SettingsError
 from goalscli.jobs.fit import FitRequest
 from goalscli.jobs.inputs import GenotypeFiles, Tables
-from goalscli.jobs.scan import ScanRequest, ScanRun
+from goalscli.jobs.scan_request import Part, ScanRequest, ScanRun
 from goalscli.models.exact import ExactGP
 from goalscli.qc import Filters
 from goalscli.runtime import LOG
@@ -53,7 +53,7 @@ def fit_request(options: dict[str, Any]) -> FitRequest:
     )
 
 
-def scan_request(options: dict[str, Any]) -> ScanRequest:
+def scan_request(options: dict[str, Any], part: str | None = None) -> ScanRequest:
     """Take the options that determine a scan out of ``options``."""
     settings = {
         "goals": pick(options, "xi", "xi_unit", "loco"),
@@ -65,7 +65,15 @@ def scan_request(options: dict[str, Any]) -> ScanRequest:
     if settings["goals"]["loco"] and "goals" not in names:
         raise SettingsError("belongs to the goals score", where="--loco", remedy="add goals to --scores")
     scores = tuple(score(name)(**settings.get(name, {})) for name in names)
-    return ScanRequest(scores=scores, **pick(options, "local", "precision"))
+    wanted = None if part is None else _part(part)
+    return ScanRequest(scores=scores, part=wanted, **pick(options, "local", "precision"))
+
+
+def _part(text: str) -> Part:
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal()):
+        raise SettingsError(f"{text!r} is no part", where="--part", remedy="give e.g. 3/20")
+    return Part(int(number), int(count))
 
 
 def scan_run(options: dict[str, Any], threads: int, memory: float | None, genotypes: str | None = None) -> ScanRun:
