@@ -17,6 +17,7 @@ COMMANDS = {
     "run": ("goalscli.cli.run", "The whole job: fit, scan, top table and pictures."),
     "fit": ("goalscli.cli.fit", "Quality control, kernel and variance components: a model."),
     "scan": ("goalscli.cli.scan", "Score every variant of a model's data."),
+    "gram": ("goalscli.cli.gram", "Part of the Gram matrix, for array jobs."),
     "merge": ("goalscli.cli.merge", "Merge the parts of a scan."),
     "posterior": ("goalscli.cli.posterior", "Joint posterior of a few variants: covariance, intervals, draws."),
     "top": ("goalscli.cli.top", "Print the top variants of a scan."),

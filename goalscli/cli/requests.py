@@ -65,11 +65,12 @@ def scan_request(options: dict[str, Any], part: str | None = None) -> ScanReques
     if settings["goals"]["loco"] and "goals" not in names:
         raise SettingsError("belongs to the goals score", where="--loco", remedy="add goals to --scores")
     scores = tuple(score(name)(**settings.get(name, {})) for name in names)
-    wanted = None if part is None else _part(part)
+    wanted = None if part is None else parse_part(part)
     return ScanRequest(scores=scores, part=wanted, **pick(options, "local", "precision"))
 
 
-def _part(text: str) -> Part:
+def parse_part(text: str) -> Part:
+    """Read K/N."""
     number, slash, count = text.partition("/")
     if not (slash and number.isdecimal() and count.isdecimal()):
         raise SettingsError(f"{text!r} is no part", where="--part", remedy="give e.g. 3/20")
