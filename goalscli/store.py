@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError, OutputError
+from goalscli.errors import InputError, OutputError, mended, told
 from goalscli.provenance import canonical_json
 
 DONE = "progress/done"
@@ -43,11 +43,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
         yield partial
         os.replace(partial, path)
     except OSError as error:
-        raise OutputError(
-            f"cannot be written ({_reason(error)})",
-            where=path,
-            remedy="check the folder, its permissions and space",
-        ) from error
+        raise _unwritten(path, error) from error
     finally:
         with suppress(OSError):
             partial.unlink()
@@ -83,11 +79,7 @@ class Writer:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = h5py.File(partial_path(path), "w")
         except OSError as error:
-            raise OutputError(
-                f"cannot be written ({_reason(error)})",
-                where=path,
-                remedy="check the folder, its permissions and space",
-            ) from error
+            raise _unwritten(path, error) from error
         writer = cls(file, path)
         writer.set_attributes("/", {"format": kind, "format_version": 1, "complete": False, **attributes})
         return writer
@@ -116,17 +108,19 @@ class Writer:
 
     def set_attributes(self, group: str, attributes: Mapping[str, Any]) -> None:
         """Store attributes on a group; dicts and lists as JSON."""
-        target = self._file.require_group(group)
-        for name, value in attributes.items():
-            coded = isinstance(value, dict | list | tuple)
-            target.attrs[name] = _JSON + canonical_json(value) if coded else value
+        with self._writing():
+            target = self._file.require_group(group)
+            for name, value in attributes.items():
+                coded = isinstance(value, dict | list | tuple)
+                target.attrs[name] = _JSON + canonical_json(value) if coded else value
 
     def add(self, name: str, values: NDArray[Any], description: str = "", unit: str = "") -> None:
         """Store a whole array; object arrays as UTF-8 strings."""
         dtype = h5py.string_dtype() if values.dtype == object else None
-        if name in self._file:
-            del self._file[name]
-        self._describe(self._file.create_dataset(name, data=values, dtype=dtype), description, unit)
+        with self._writing():
+            if name in self._file:
+                del self._file[name]
+            self._describe(self._file.create_dataset(name, data=values, dtype=dtype), description, unit)
 
     def allocate(self, name: str, shape: tuple[int, ...], dtype: str, description: str = "", unit: str = "") -> None:
         """Make a contiguous array to be filled by runs of its first axis."""
@@ -150,27 +144,31 @@ class Writer:
 
     def begin(self, n_variants: int) -> None:
         """Everything is allocated: from here on only values change."""
-        self.allocate(DONE, (n_variants,), "u1")
-        self._file.flush()
+        with self._writing():
+            self.allocate(DONE, (n_variants,), "u1")
+            self._file.flush()
 
     def write(self, index: NDArray[np.intp], columns: Mapping[str, NDArray[Any]]) -> None:
         """Fill the rows of ascending ``index`` in each named array, flush, then mark them done."""
-        for name, values in columns.items():
-            dataset = self._file[name]
-            for part, place in runs(index):
-                dataset[place] = values[part]
-        self._file.flush()
-        for _, place in runs(index):
-            self.mark(place)
-        self._file.flush()
+        with self._writing():
+            for name, values in columns.items():
+                dataset = self._file[name]
+                for part, place in runs(index):
+                    dataset[place] = values[part]
+            self._file.flush()
+            for _, place in runs(index):
+                self.mark(place)
+            self._file.flush()
 
     def mark(self, rows: slice) -> None:
         """Mark rows done that were filled."""
-        self._file[DONE][rows] = 1
+        with self._writing():
+            self._file[DONE][rows] = 1
 
     def fill(self, name: str, rows: slice, values: NDArray[Any]) -> None:
         """Fill rows of one array, without a mark."""
-        self._file[name][rows] = values
+        with self._writing():
+            self._file[name][rows] = values
 
     def done(self) -> NDArray[np.bool_]:
         """Which variants are marked done, (J,) bool."""
@@ -184,23 +182,44 @@ class Writer:
 
     def finish(self) -> None:
         """Close the file and give it its final name; the marks stay in it, so that no metadata moves."""
-        self._file.attrs["complete"] = True
-        self._file.close()
-        with open(partial_path(self.path), "rb") as handle:
-            os.fsync(handle.fileno())
-        os.replace(partial_path(self.path), self.path)
+        with self._writing():
+            # What does not fit must be found out before the file says that it is whole.
+            self._file.flush()
+            self._file.attrs["complete"] = True
+            self._file.close()
+            with open(partial_path(self.path), "rb") as handle:
+                os.fsync(handle.fileno())
+            os.replace(partial_path(self.path), self.path)
 
     def discard(self) -> None:
         """Close the file and remove it."""
-        self._file.close()
+        with suppress(OSError, RuntimeError):
+            self._file.close()
         partial_path(self.path).unlink(missing_ok=True)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Name the file in what goes wrong with it: HDF5 does not."""
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            # Creating something on a full disk is a RuntimeError to h5py.
+            if isinstance(error, RuntimeError) and "errno = " not in str(error):
+                raise
+            raise _unwritten(self.path, error) from error
 
     def __enter__(self) -> Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
-        if self._file:
+        if not self._file:
+            return
+        try:
             self._file.close()
+        except (OSError, RuntimeError) as error:
+            # Closing writes what is left: on a full disk it fails for the reason that is being told already.
+            if kind is None:
+                raise _unwritten(self.path, error) from error
 
 
 def resumable(path: str | Path) -> bool:
@@ -225,23 +244,21 @@ def resumable(path: str | Path) -> bool:
 
 def _unopened(partial: Path, error: OSError) -> OutputError:
     return OutputError(
-        f"the unfinished file cannot be opened ({_reason(error)})",
+        f"the unfinished file cannot be opened ({told(error)})",
         where=partial,
-        remedy="another goals may be writing it; if not, delete it and start again",
+        remedy=mended(error, "another goals may be writing it; if not, delete it and start again"),
     )
+
+
+def _unwritten(path: Path, error: Exception) -> OutputError:
+    remedy = "make room there, or check the folder and its permissions; an interrupted scan goes on with --resume"
+    return OutputError(f"cannot be written ({told(error)})", where=path, remedy=mended(error, remedy))
 
 
 def partial_path(path: str | Path) -> Path:
     """Return the name an unfinished file has."""
     path = Path(path)
     return path.with_name(path.name + ".partial")
-
-
-def _reason(error: OSError) -> str:
-    """One line; HDF5 hides a full disk in several."""
-    if "errno = 28" in str(error):
-        return "no space left on the device"
-    return error.strerror or str(error).splitlines()[0]
 
 
 def check_equal(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
@@ -290,9 +307,9 @@ def opened(path: str | Path, kind: str | tuple[str, ...]) -> Iterator[h5py.File]
         file = h5py.File(path, "r")
     except OSError as error:
         raise InputError(
-            f"not a readable HDF5 file ({_reason(error)})",
+            f"not a readable HDF5 file ({told(error)})",
             where=path,
-            remedy=f"give a {' or '.join(kinds)} file",
+            remedy=mended(error, f"give a {' or '.join(kinds)} file"),
         ) from error
     with file:
         found = file.attrs.get("format")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from goalscli import __version__
-from goalscli.errors import GoalsError
+from goalscli.errors import GoalsError, told
 
 COMMANDS = {
     "run": ("goalscli.cli.run", "The whole job: fit, scan, top table and pictures."),
@@ -91,9 +91,7 @@ def main() -> None:
         _fail("interrupted", 130)
     except OSError as error:
         # Of files already checked: a full disk, a lost mount.
-        full = "errno = 28" in str(error)
-        reason = "no space left on the device" if full else str(error).splitlines()[0]
-        _fail(f"{error.filename or 'a file'} cannot be read or written: {reason}", 2)
+        _fail(f"{error.filename or 'a file'} cannot be read or written: {told(error)}", 2)
     except MemoryError:
         _fail("out of memory; use fewer samples or a larger machine, or lower --chunk-size and --threads", 2)
     except Exception:

@@ -81,9 +81,10 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
         LOG.info("%s is complete", path)
         return path
     refuse_existing([path], run.overwrite)
-    dataset, posterior, attributes = load_model(model, run.genotypes)
     workers = run.threads or cpu_limit()
-    _check_memory(request, run, dataset.n_samples, posterior.kernel, workers)
+    dataset, posterior, attributes = load_model(
+        model, run.genotypes, check_size=lambda n, kernel: _check_memory(request, run, n, kernel, workers)
+    )
     rows = slice(0, dataset.n_variants) if request.part is None else request.part.rows(dataset.n_variants)
     wanted = parse_local(request.local, dataset)
     bound = bind(posterior.with_precision(request.precision), dataset, request.scores)

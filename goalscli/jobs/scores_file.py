@@ -49,8 +49,24 @@ def begin(
     local_rows : int, optional
         Variants whose local scores are kept; None for all.
     """
-    j, n = len(variants["id"]), len(samples["iid"])
     writer = Writer.create(path, kind, attributes)
+    try:
+        _lay_out(writer, variants, samples, scores, local_rows)
+    except BaseException:
+        # Without its arrays there is nothing in it to go on with.
+        writer.discard()
+        raise
+    return writer
+
+
+def _lay_out(
+    writer: Writer,
+    variants: Mapping[str, NDArray[Any]],
+    samples: Mapping[str, NDArray[Any]],
+    scores: Sequence[Score],
+    local_rows: int | None,
+) -> None:
+    j, n = len(variants["id"]), len(samples["iid"])
     for name, description, unit in _VARIANTS:
         writer.add(f"variants/{name}", variants[name], description, unit)
     for name in _SAMPLES:
@@ -71,7 +87,6 @@ def begin(
             about = "row of /variants of each row of local"
             writer.allocate(f"{score.name}/local_index", (local_rows,), "i8", about, "1")
     writer.begin(j)
-    return writer
 
 
 def columns_of(table: Any, rows: slice | NDArray[np.intp] = slice(None)) -> dict[str, NDArray[Any]]:
