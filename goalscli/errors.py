@@ -10,8 +10,6 @@ import os
 import re
 from pathlib import Path
 
-_LOCK = "unable to lock file"
-
 
 class GoalsError(Exception):
     """Base of all errors that the user can mend.
@@ -50,6 +48,11 @@ class OutputError(GoalsError):
     """A result that exists already, cannot be written, or belongs to another run."""
 
 
+def is_locked(error: Exception) -> bool:
+    """Whether HDF5 could not lock a file: another process has it open, or its file system knows no locks."""
+    return "unable to lock file" in str(error)
+
+
 def told(error: Exception) -> str:
     """Say in one line what the system said; HDF5 hides a full disk or a lock in several.
 
@@ -61,7 +64,7 @@ def told(error: Exception) -> str:
     text = str(error)
     if "errno = 28" in text or getattr(error, "errno", None) == errno.ENOSPC:
         return "no space left on the device"
-    if _LOCK in text:
+    if is_locked(error):
         number = int(found[1]) if (found := re.search(r"errno = (\d+)", text)) else 0
         # These two are what flock says of a file that another process holds; the rest is said of the file system.
         if number in (errno.EAGAIN, errno.EACCES):
@@ -72,7 +75,7 @@ def told(error: Exception) -> str:
 
 def mended(error: Exception, otherwise: str) -> str:
     """Return the remedy of a file that cannot be opened or written: locks get lost or stuck on network file systems."""
-    if _LOCK not in str(error):
+    if not is_locked(error):
         return otherwise
     return (
         "wait for another goals that has it open; if there is none, set HDF5_USE_FILE_LOCKING=FALSE "

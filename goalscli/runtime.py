@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -148,6 +148,18 @@ def graceful_termination() -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
 
 
+class _LogFile(logging.FileHandler):
+    """A log whose disk may get full: the work that it tells of will say so in one line, so the log need not."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Leave the line out."""
+
+    def close(self) -> None:
+        """Close, whether or not the last lines can be written."""
+        with suppress(OSError):
+            super().close()
+
+
 @contextmanager
 def logging_to(path: str | Path | None, *, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     """Send the log to stderr and, appended, to ``path``.
@@ -164,7 +176,7 @@ def logging_to(path: str | Path | None, *, quiet: bool = False, verbose: bool = 
     if path is not None:
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            file = logging.FileHandler(path, mode="a", encoding="utf-8")
+            file = _LogFile(path, mode="a", encoding="utf-8")
         except OSError as error:
             raise OutputError(
                 f"cannot be written ({error.strerror})",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError, OutputError, mended, told
+from goalscli.errors import InputError, OutputError, is_locked, mended, told
 from goalscli.provenance import canonical_json
 
 DONE = "progress/done"
@@ -70,6 +70,7 @@ class Writer:
 
     def __init__(self, file: h5py.File, path: Path) -> None:
         self._file, self.path = file, path
+        self._lost = False
 
     @classmethod
     def create(cls, path: str | Path, kind: str, attributes: Mapping[str, Any]) -> Writer:
@@ -77,11 +78,19 @@ class Writer:
         path = Path(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            _refuse_locked(partial_path(path))
             file = h5py.File(partial_path(path), "w")
         except OSError as error:
+            with suppress(OSError):
+                if not is_locked(error):
+                    partial_path(path).unlink()
             raise _unwritten(path, error) from error
         writer = cls(file, path)
-        writer.set_attributes("/", {"format": kind, "format_version": 1, "complete": False, **attributes})
+        try:
+            writer.set_attributes("/", {"format": kind, "format_version": 1, "complete": False, **attributes})
+        except OutputError:
+            writer.discard()
+            raise
         return writer
 
     @classmethod
@@ -120,7 +129,9 @@ class Writer:
         with self._writing():
             if name in self._file:
                 del self._file[name]
-            self._describe(self._file.create_dataset(name, data=values, dtype=dtype), description, unit)
+            dataset = self._file.create_dataset(name, data=values, dtype=dtype)
+            self._describe(dataset, description, unit)
+            dataset.flush()
 
     def allocate(self, name: str, shape: tuple[int, ...], dtype: str, description: str = "", unit: str = "") -> None:
         """Make a contiguous array to be filled by runs of its first axis."""
@@ -132,10 +143,13 @@ class Writer:
         else:
             plist.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
         parent, _, leaf = name.rpartition("/")
-        group = self._file.require_group(parent) if parent else self._file
-        space = h5py.h5s.create_simple(shape)
-        h5py.h5d.create(group.id, leaf.encode(), h5py.h5t.py_create(kind, logical=True), space, plist)
-        self._describe(self._file[name], description, unit)
+        with self._writing():
+            group = self._file.require_group(parent) if parent else self._file
+            space = h5py.h5s.create_simple(shape)
+            coded = h5py.h5t.py_create(kind, logical=True)
+            dataset = h5py.Dataset(h5py.h5d.create(group.id, leaf.encode(), coded, space, plist))
+            self._describe(dataset, description, unit)
+            dataset.flush()
 
     @staticmethod
     def _describe(dataset: h5py.Dataset, description: str, unit: str) -> None:
@@ -147,6 +161,20 @@ class Writer:
         with self._writing():
             self.allocate(DONE, (n_variants,), "u1")
             self._file.flush()
+            self._check_space()
+
+    def _check_space(self) -> None:
+        """Refuse what will not fit now, rather than when the disk is full; a quota cannot be seen."""
+        partial = partial_path(self.path)
+        needed = self._file.id.get_filesize() - partial.stat().st_blocks * 512
+        disk = os.statvfs(partial.parent)
+        free = disk.f_bavail * disk.f_frsize
+        if disk.f_blocks and needed > free:
+            raise OutputError(
+                f"needs {needed / 1e9:.3g} GB more, no space left on the device beyond {free / 1e9:.3g} GB",
+                where=self.path,
+                remedy="make room there, give an --out on another disk, or keep fewer local scores",
+            )
 
     def write(self, index: NDArray[np.intp], columns: Mapping[str, NDArray[Any]]) -> None:
         """Fill the rows of ascending ``index`` in each named array, flush, then mark them done."""
@@ -155,6 +183,8 @@ class Writer:
                 dataset = self._file[name]
                 for part, place in runs(index):
                     dataset[place] = values[part]
+                # What is left to the closing of a dataset fails in silence, were the disk full.
+                dataset.flush()
             self._file.flush()
             for _, place in runs(index):
                 self.mark(place)
@@ -162,13 +192,17 @@ class Writer:
 
     def mark(self, rows: slice) -> None:
         """Mark rows done that were filled."""
-        with self._writing():
-            self._file[DONE][rows] = 1
+        self._put(DONE, rows, np.uint8(1))
 
     def fill(self, name: str, rows: slice, values: NDArray[Any]) -> None:
         """Fill rows of one array, without a mark."""
+        self._put(name, rows, values)
+
+    def _put(self, name: str, rows: slice, values: NDArray[Any] | np.uint8) -> None:
         with self._writing():
-            self._file[name][rows] = values
+            dataset = self._file[name]
+            dataset[rows] = values
+            dataset.flush()
 
     def done(self) -> NDArray[np.bool_]:
         """Which variants are marked done, (J,) bool."""
@@ -183,9 +217,8 @@ class Writer:
     def finish(self) -> None:
         """Close the file and give it its final name; the marks stay in it, so that no metadata moves."""
         with self._writing():
-            # What does not fit must be found out before the file says that it is whole.
-            self._file.flush()
             self._file.attrs["complete"] = True
+            self._file.flush()
             self._file.close()
             with open(partial_path(self.path), "rb") as handle:
                 os.fsync(handle.fileno())
@@ -193,8 +226,7 @@ class Writer:
 
     def discard(self) -> None:
         """Close the file and remove it."""
-        with suppress(OSError, RuntimeError):
-            self._file.close()
+        self._close()
         partial_path(self.path).unlink(missing_ok=True)
 
     @contextmanager
@@ -206,7 +238,19 @@ class Writer:
             # Creating something on a full disk is a RuntimeError to h5py.
             if isinstance(error, RuntimeError) and "errno = " not in str(error):
                 raise
+            self._let_go()
             raise _unwritten(self.path, error) from error
+
+    def _let_go(self) -> None:
+        """Have HDF5 close the file in memory, and leave on disk what is there.
+
+        A file that it cannot write it cannot close either, and it crashes the program at its end.
+        """
+        self._lost = True
+        if self._file and hasattr(os, "memfd_create"):
+            memory = os.memfd_create("goals")
+            os.dup2(memory, self._file.id.get_vfd_handle())
+            os.close(memory)
 
     def __enter__(self) -> Writer:
         return self
@@ -214,12 +258,16 @@ class Writer:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         if not self._file:
             return
-        try:
+        # Closing writes what is left, and where that fails something else is being told already.
+        with suppress(OutputError) if kind else nullcontext():
+            if not self._lost:
+                with self._writing():
+                    self._file.flush()
+        self._close()
+
+    def _close(self) -> None:
+        with suppress(OSError, RuntimeError) if self._lost else nullcontext():
             self._file.close()
-        except (OSError, RuntimeError) as error:
-            # Closing writes what is left: on a full disk it fails for the reason that is being told already.
-            if kind is None:
-                raise _unwritten(self.path, error) from error
 
 
 def resumable(path: str | Path) -> bool:
@@ -253,6 +301,16 @@ def _unopened(partial: Path, error: OSError) -> OutputError:
 def _unwritten(path: Path, error: Exception) -> OutputError:
     remedy = "make room there, or check the folder and its permissions; an interrupted scan goes on with --resume"
     return OutputError(f"cannot be written ({told(error)})", where=path, remedy=mended(error, remedy))
+
+
+def _refuse_locked(partial: Path) -> None:
+    """HDF5 empties a file before it asks for the lock: whoever is writing it must be found out before."""
+    if partial.exists():
+        try:
+            h5py.File(partial, "r+").close()
+        except OSError as error:
+            if is_locked(error):
+                raise
 
 
 def partial_path(path: str | Path) -> Path:
