@@ -70,20 +70,26 @@ class Writer:
 
     def __init__(self, file: h5py.File, path: Path) -> None:
         self._file, self.path = file, path
+        self._at = Path(file.filename)
         self._lost = False
 
     @classmethod
-    def create(cls, path: str | Path, kind: str, attributes: Mapping[str, Any]) -> Writer:
-        """Start a new file of ``kind`` (its ``format``), replacing a partial one."""
+    def create(cls, path: str | Path, kind: str, attributes: Mapping[str, Any], *, resumable: bool = False) -> Writer:
+        """Start a new file of ``kind`` (its ``format``), replacing a partial one.
+
+        One that is ``resumable`` is PATH.starting until :meth:`begin`: killed before, it could not be read.
+        """
         path = Path(path)
+        at = path.with_name(path.name + ".starting") if resumable else partial_path(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _refuse_locked(partial_path(path))
-            file = h5py.File(partial_path(path), "w")
+            _refuse_locked(at)
+            file = h5py.File(at, "w")
         except OSError as error:
             with suppress(OSError):
                 if not is_locked(error):
-                    partial_path(path).unlink()
+                    at.unlink()
             raise _unwritten(path, error) from error
         writer = cls(file, path)
         try:
@@ -162,12 +168,13 @@ class Writer:
             self.allocate(DONE, (n_variants,), "u1")
             self._file.flush()
             self._check_space()
+            os.replace(self._at, partial_path(self.path))
+            self._at = partial_path(self.path)
 
     def _check_space(self) -> None:
         """Refuse what will not fit now, rather than when the disk is full; a quota cannot be seen."""
-        partial = partial_path(self.path)
-        needed = self._file.id.get_filesize() - partial.stat().st_blocks * 512
-        disk = os.statvfs(partial.parent)
+        needed = self._file.id.get_filesize() - self._at.stat().st_blocks * 512
+        disk = os.statvfs(self._at.parent)
         free = disk.f_bavail * disk.f_frsize
         if disk.f_blocks and needed > free:
             raise OutputError(
@@ -220,14 +227,14 @@ class Writer:
             self._file.attrs["complete"] = True
             self._file.flush()
             self._file.close()
-            with open(partial_path(self.path), "rb") as handle:
+            with open(self._at, "rb") as handle:
                 os.fsync(handle.fileno())
-            os.replace(partial_path(self.path), self.path)
+            os.replace(self._at, self.path)
 
     def discard(self) -> None:
         """Close the file and remove it."""
         self._close()
-        partial_path(self.path).unlink(missing_ok=True)
+        self._at.unlink(missing_ok=True)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

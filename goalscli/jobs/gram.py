@@ -152,6 +152,10 @@ class GramParts:
                 where=f"--gram {self.parts[0].path}",
                 remedy="give goals gram and goals fit the same genotypes, tables, filters and treatment",
             )
+        # Traits of the same samples have the same matrix: one trait's files will do, its own where they are given.
+        traits = [part.attributes["trait"] for part in mine]
+        chosen = dataset.trait if dataset.trait in traits else traits[0]
+        mine = [part for part in mine if part.attributes["trait"] == chosen]
         _check(mine, kernel_name)
         total: NDArray[np.float64] | None = None
         for part in mine:

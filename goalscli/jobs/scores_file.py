@@ -49,7 +49,7 @@ def begin(
     local_rows : int, optional
         Variants whose local scores are kept; None for all.
     """
-    writer = Writer.create(path, kind, attributes)
+    writer = Writer.create(path, kind, attributes, resumable=True)
     try:
         _lay_out(writer, variants, samples, scores, local_rows)
     except BaseException:
