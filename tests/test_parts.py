@@ -297,7 +297,8 @@ def test_any_cut_kill_and_order_give_the_same_bits(seed: int, tmp_path: Path):
     """1, 7 and 64 parts, each worker killed at random and resumed, merged in random order, equal the unsplit scan."""
     rng = random.Random(seed)
     make_data(tmp_path, seed)
-    assert goals(*FIT, "--out", "m", cwd=tmp_path).code == 0
+    # Given variances: REML finds no signal at all in some of these traits, and all scores would be 0.
+    assert goals(*FIT, "--signal", "0.5", "--noise", "0.5", "--out", "m", cwd=tmp_path).code == 0
     settings = {"local": rng.choice(["all", "top:9", "top:100", "none"]), "precision": rng.choice(["single", "double"])}
     whole = settings | {"chunk": 64, "threads": 1, "method": "finish", "k": 0, "out": "all"}
     assert work(tmp_path, parts=[(1, 0)], **whole) == 0
