@@ -5,6 +5,9 @@ The command line prints one line and exits with ``exit_code``; from Python these
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -113,3 +116,38 @@ class Problems:
             others.append(InputError(text, where=where, remedy="mend all of them"))
         first.others = tuple(others)
         raise first
+
+
+def is_locked(error: Exception) -> bool:
+    """Whether HDF5 could not lock a file: another process has it open, or its file system knows no locks."""
+    return "unable to lock file" in str(error)
+
+
+def told(error: Exception) -> str:
+    """Say in one line what the system said; HDF5 hides a full disk or a lock in several.
+
+    Parameters
+    ----------
+    error : Exception
+        An OSError, or what h5py raises in its place.
+    """
+    text = str(error)
+    if "errno = 28" in text or getattr(error, "errno", None) == errno.ENOSPC:
+        return "no space left on the device"
+    if is_locked(error):
+        number = int(found[1]) if (found := re.search(r"errno = (\d+)", text)) else 0
+        # These two are what flock says of a file that another process holds; the rest is said of the file system.
+        if number in (errno.EAGAIN, errno.EACCES):
+            return "another process has locked it"
+        return f"its file system does not lock files: {os.strerror(number)}"
+    return getattr(error, "strerror", None) or text.splitlines()[0]
+
+
+def mended(error: Exception, otherwise: str) -> str:
+    """Return the remedy of a file that cannot be opened or written: locks get lost or stuck on network file systems."""
+    if not is_locked(error):
+        return otherwise
+    return (
+        "wait for another goals that has it open; if there is none, set HDF5_USE_FILE_LOCKING=FALSE "
+        "in the environment, or use a folder on another disk"
+    )

@@ -14,6 +14,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_info
+
 from goalscli import __version__
 
 _WHOLE = 256 * 1024**2
@@ -84,7 +86,13 @@ def provenance(parameters: Mapping[str, Any], inputs: Mapping[str, Any], threads
             "platform": platform.platform(),
             "packages": packages,
             "threads": threads,
+            "blas": sorted({_library(found) for found in threadpool_info() if found["user_api"] == "blas"}),
         },
         "command": " ".join(sys.argv),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _library(found: Mapping[str, Any]) -> str:
+    """Name, version and processor type of a BLAS: what decides the last bits of a product."""
+    return " ".join(str(found.get(name) or "unknown") for name in ("internal_api", "version", "architecture"))

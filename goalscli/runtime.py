@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -30,8 +30,8 @@ _BLAS_VARIABLES = (
 _GIB = 1024**3
 
 
-def _cgroup_files(name_v2: str, controller: str, name_v1: str, root: Path) -> Iterator[str]:
-    """Texts of a limit file in this process's cgroup and all its parents, version 2 then 1."""
+def _cgroup_files(name_v2: str, controller: str, name_v1: str, root: Path) -> Iterator[Path]:
+    """Limit files of this process's cgroup and all its parents, version 2 then 1."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -39,12 +39,15 @@ def _cgroup_files(name_v2: str, controller: str, name_v1: str, root: Path) -> It
     groups = [tuple(line.split(":", 2)) for line in lines if line.count(":") >= 2]
     base = root / "sys/fs/cgroup"
     v2 = next((g[2] for g in groups if g[0] == "0"), "/")
-    v1 = next((g[2] for g in groups if controller in g[1].split(",")), "/")
-    for top, inner, name in ((base, v2, name_v2), (base / controller, v1, name_v1)):
+    together, v1 = next(((g[1], g[2]) for g in groups if controller in g[1].split(",")), (controller, "/"))
+    tops = [(base, v2, name_v2), (base / "unified", v2, name_v2)]
+    # Controllers mounted together have links with the name of each, but not in every container.
+    tops += [(base / name, v1, name_v1) for name in dict.fromkeys((controller, together))]
+    for top, inner, name in tops:
         folder = top / inner.strip("/")
         for place in (folder, *folder.parents):
             if (place / name).is_file():
-                yield (place / name).read_text()
+                yield place / name
             if place == top:
                 break
 
@@ -53,20 +56,23 @@ def cpu_limit(root: Path = Path("/")) -> int:
     """Return how many CPUs this process may use: the smaller of its affinity and the cgroup's quota."""
     affinity = getattr(os, "sched_getaffinity", None)
     cpus = len(affinity(0)) if affinity else (os.cpu_count() or 1)
-    for text in _cgroup_files("cpu.max", "cpu", "cpu.cfs_quota_us", root):
-        fields = text.split()
-        # Version 1 keeps the period in a file of its own; 100 ms is its default and all but universal.
-        period = float(fields[1]) if len(fields) > 1 else 100_000.0
-        if fields and fields[0] not in ("max", "-1"):
-            cpus = min(cpus, max(1, int(float(fields[0]) / period)))
+    for path in _cgroup_files("cpu.max", "cpu", "cpu.cfs_quota_us", root):
+        fields = path.read_text().split()
+        if path.name != "cpu.max":
+            try:
+                fields += path.with_name("cpu.cfs_period_us").read_text().split()
+            except OSError:
+                fields.append("100000")  # its default
+        if len(fields) == 2 and fields[0] not in ("max", "-1"):
+            cpus = min(cpus, max(1, int(float(fields[0]) / float(fields[1]))))
     return cpus
 
 
 def memory_limit(root: Path = Path("/")) -> int:
     """Return the bytes this process may use: the least of the machine's memory, the cgroup's limit and ulimit -v."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    texts = _cgroup_files("memory.max", "memory", "memory.limit_in_bytes", root)
-    limits += [int(text) for text in texts if text.strip().isdigit()]
+    files = _cgroup_files("memory.max", "memory", "memory.limit_in_bytes", root)
+    limits += [int(text) for path in files if (text := path.read_text().strip()).isdigit()]
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft != resource.RLIM_INFINITY:
         limits.append(soft)
@@ -142,6 +148,18 @@ def graceful_termination() -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
 
 
+class _LogFile(logging.FileHandler):
+    """A log whose disk may get full: the work that it tells of will say so in one line, so the log need not."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Leave the line out."""
+
+    def close(self) -> None:
+        """Close, whether or not the last lines can be written."""
+        with suppress(OSError):
+            super().close()
+
+
 @contextmanager
 def logging_to(path: str | Path | None, *, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
     """Send the log to stderr and, appended, to ``path``.
@@ -158,7 +176,7 @@ def logging_to(path: str | Path | None, *, quiet: bool = False, verbose: bool = 
     if path is not None:
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            file = logging.FileHandler(path, mode="a", encoding="utf-8")
+            file = _LogFile(path, mode="a", encoding="utf-8")
         except OSError as error:
             raise OutputError(
                 f"cannot be written ({error.strerror})",

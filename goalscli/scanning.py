@@ -7,7 +7,7 @@ bits of a result depend neither on the number of threads nor on how the variants
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from goalscli.dataset import BLOCK, Chunk, Dataset
 from goalscli.errors import InputError, SettingsError
 from goalscli.runtime import Progress, cpu_limit, single_threaded_blas
-from goalscli.scores import Arrays, BoundScore, Field, LocalScore, StagedScore
+from goalscli.scores import Arrays, BoundScore, Field, LocalScore, Score, StagedScore
 
 T = TypeVar("T")
 
@@ -60,9 +60,6 @@ class Sink(Protocol):
 
     def write(self, index: NDArray[np.intp], columns: Mapping[str, NDArray[Any]]) -> None:
         """Take the rows ``index`` of each named array."""
-
-    def read(self, name: str) -> NDArray[Any]:
-        """Return one whole column."""
 
 
 def auto_chunk_size(n_samples: int) -> int:
@@ -182,12 +179,12 @@ def _score(bound: Mapping[str, BoundScore], block: Chunk, keep_local: bool) -> A
     for name, score in bound.items():
         # What overflows is refused below, by count, rather than warned of.
         with np.errstate(over="ignore", invalid="ignore"):
-            if keep_local and score.keeps_local:
+            if keep_local and score.options.keeps_local:
                 columns, local = cast(LocalScore, score).with_local(block)
                 out[f"{name}/local"] = local[kept]
             else:
                 columns = score(block)
-        for field in direct(score):
+        for field in direct(score.options):
             values = columns[field.name][kept]
             if not np.isfinite(values).all():
                 raise InputError(
@@ -209,22 +206,32 @@ def _join(blocks: Sequence[Arrays], order: NDArray[np.intp]) -> Arrays:
     return {k: v[place] for k, v in joined.items()}
 
 
-def direct(score: BoundScore) -> list[Field]:
+def direct(score: Score) -> list[Field]:
     """Return the columns that a call returns."""
     return [field for field in score.fields if not field.derived]
 
 
 def local_score(bound: Mapping[str, BoundScore]) -> tuple[str, LocalScore] | None:
     """Return the first score that has values for each sample, with its name."""
-    return next(((name, cast(LocalScore, score)) for name, score in bound.items() if score.keeps_local), None)
+    return next(((name, cast(LocalScore, score)) for name, score in bound.items() if score.options.keeps_local), None)
 
 
-def finish(bound: Mapping[str, BoundScore], sink: Sink) -> tuple[Arrays, dict[str, Mapping[str, Any]]]:
-    """Run each score's own finish: changed columns ("score/column") and attributes by score."""
+def finish(
+    bound: Mapping[str, BoundScore], read: Callable[[str], NDArray[Any]]
+) -> tuple[Arrays, dict[str, Mapping[str, Any]]]:
+    """Run each score's own finish on columns that ``read`` gives: changed columns ("score/column"), and attributes."""
+    return finish_columns({name: (score.options, score.notes) for name, score in bound.items()}, read)
+
+
+def finish_columns(
+    scores: Mapping[str, tuple[Score, Mapping[str, Any]]], read: Callable[[str], NDArray[Any]]
+) -> tuple[Arrays, dict[str, Mapping[str, Any]]]:
+    """Do the same without the posterior, from the scores' settings and notes (of parts to be merged)."""
     changed: Arrays = {}
     attributes: dict[str, Mapping[str, Any]] = {}
-    for name, score in bound.items():
-        columns, attributes[name] = score.finish({f.name: sink.read(f"{name}/{f.name}") for f in direct(score)})
+    for name, (score, notes) in scores.items():
+        needed = {field.name: read(f"{name}/{field.name}") for field in direct(score)}
+        columns, attributes[name] = score.finish(needed, notes)
         changed |= {f"{name}/{key}": values for key, values in columns.items()}
     return changed, attributes
 
@@ -311,7 +318,7 @@ def scan(
     sink = _Memory(dataset.n_variants)
     everything = np.arange(dataset.n_variants)
     stream(bound, dataset, sink, everything, keep_local=local.everything, chunk_size=chunk_size, threads=threads)
-    changed, attributes = finish(bound, sink)
+    changed, attributes = finish(bound, sink.read)
     index, kept = np.empty(0, np.intp), {}
     found = local_score(bound)
     if found is not None:
@@ -319,6 +326,6 @@ def scan(
         if local.everything:
             index, kept = everything, {name: sink.arrays.pop(f"{name}/local")}
         elif local.count:
-            index = local.choose(sink.read(f"{name}/{score.ranking}"))
+            index = local.choose(sink.read(f"{name}/{score.options.ranking}"))
             kept = {name: np.concatenate(list(local_scores(score, dataset, index)))}
     return ScanResult(sink.arrays | changed, attributes, index, kept, dataset)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError, OutputError
+from goalscli.errors import InputError, OutputError, is_locked, mended, told
 from goalscli.provenance import canonical_json
 
 DONE = "progress/done"
@@ -43,11 +43,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
         yield partial
         os.replace(partial, path)
     except OSError as error:
-        raise OutputError(
-            f"cannot be written ({_reason(error)})",
-            where=path,
-            remedy="check the folder, its permissions and space",
-        ) from error
+        raise _unwritten(path, error) from error
     finally:
         with suppress(OSError):
             partial.unlink()
@@ -74,22 +70,33 @@ class Writer:
 
     def __init__(self, file: h5py.File, path: Path) -> None:
         self._file, self.path = file, path
+        self._at = Path(file.filename)
+        self._lost = False
 
     @classmethod
-    def create(cls, path: str | Path, kind: str, attributes: Mapping[str, Any]) -> Writer:
-        """Start a new file of ``kind`` (its ``format``), replacing a partial one."""
+    def create(cls, path: str | Path, kind: str, attributes: Mapping[str, Any], *, resumable: bool = False) -> Writer:
+        """Start a new file of ``kind`` (its ``format``), replacing a partial one.
+
+        One that is ``resumable`` is PATH.starting until :meth:`begin`: killed before, it could not be read.
+        """
         path = Path(path)
+        at = path.with_name(path.name + ".starting") if resumable else partial_path(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            file = h5py.File(partial_path(path), "w")
+            _refuse_locked(partial_path(path))
+            _refuse_locked(at)
+            file = h5py.File(at, "w")
         except OSError as error:
-            raise OutputError(
-                f"cannot be written ({_reason(error)})",
-                where=path,
-                remedy="check the folder, its permissions and space",
-            ) from error
+            with suppress(OSError):
+                if not is_locked(error):
+                    at.unlink()
+            raise _unwritten(path, error) from error
         writer = cls(file, path)
-        writer.set_attributes("/", {"format": kind, "format_version": 1, "complete": False, **attributes})
+        try:
+            writer.set_attributes("/", {"format": kind, "format_version": 1, "complete": False, **attributes})
+        except OutputError:
+            writer.discard()
+            raise
         return writer
 
     @classmethod
@@ -116,17 +123,21 @@ class Writer:
 
     def set_attributes(self, group: str, attributes: Mapping[str, Any]) -> None:
         """Store attributes on a group; dicts and lists as JSON."""
-        target = self._file.require_group(group)
-        for name, value in attributes.items():
-            coded = isinstance(value, dict | list | tuple)
-            target.attrs[name] = _JSON + canonical_json(value) if coded else value
+        with self._writing():
+            target = self._file.require_group(group)
+            for name, value in attributes.items():
+                coded = isinstance(value, dict | list | tuple)
+                target.attrs[name] = _JSON + canonical_json(value) if coded else value
 
     def add(self, name: str, values: NDArray[Any], description: str = "", unit: str = "") -> None:
         """Store a whole array; object arrays as UTF-8 strings."""
         dtype = h5py.string_dtype() if values.dtype == object else None
-        if name in self._file:
-            del self._file[name]
-        self._describe(self._file.create_dataset(name, data=values, dtype=dtype), description, unit)
+        with self._writing():
+            if name in self._file:
+                del self._file[name]
+            dataset = self._file.create_dataset(name, data=values, dtype=dtype)
+            self._describe(dataset, description, unit)
+            dataset.flush()
 
     def allocate(self, name: str, shape: tuple[int, ...], dtype: str, description: str = "", unit: str = "") -> None:
         """Make a contiguous array to be filled by runs of its first axis."""
@@ -138,10 +149,13 @@ class Writer:
         else:
             plist.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
         parent, _, leaf = name.rpartition("/")
-        group = self._file.require_group(parent) if parent else self._file
-        space = h5py.h5s.create_simple(shape)
-        h5py.h5d.create(group.id, leaf.encode(), h5py.h5t.py_create(kind, logical=True), space, plist)
-        self._describe(self._file[name], description, unit)
+        with self._writing():
+            group = self._file.require_group(parent) if parent else self._file
+            space = h5py.h5s.create_simple(shape)
+            coded = h5py.h5t.py_create(kind, logical=True)
+            dataset = h5py.Dataset(h5py.h5d.create(group.id, leaf.encode(), coded, space, plist))
+            self._describe(dataset, description, unit)
+            dataset.flush()
 
     @staticmethod
     def _describe(dataset: h5py.Dataset, description: str, unit: str) -> None:
@@ -150,23 +164,52 @@ class Writer:
 
     def begin(self, n_variants: int) -> None:
         """Everything is allocated: from here on only values change."""
-        self.allocate(DONE, (n_variants,), "u1")
-        self._file.flush()
+        with self._writing():
+            self.allocate(DONE, (n_variants,), "u1")
+            self._file.flush()
+            self._check_space()
+            os.replace(self._at, partial_path(self.path))
+            self._at = partial_path(self.path)
+
+    def _check_space(self) -> None:
+        """Refuse what will not fit now, rather than when the disk is full; a quota cannot be seen."""
+        needed = self._file.id.get_filesize() - self._at.stat().st_blocks * 512
+        disk = os.statvfs(self._at.parent)
+        free = disk.f_bavail * disk.f_frsize
+        if disk.f_blocks and needed > free:
+            raise OutputError(
+                f"needs {needed / 1e9:.3g} GB more, no space left on the device beyond {free / 1e9:.3g} GB",
+                where=self.path,
+                remedy="make room there, give an --out on another disk, or keep fewer local scores",
+            )
 
     def write(self, index: NDArray[np.intp], columns: Mapping[str, NDArray[Any]]) -> None:
         """Fill the rows of ascending ``index`` in each named array, flush, then mark them done."""
-        for name, values in columns.items():
-            dataset = self._file[name]
-            for part, place in runs(index):
-                dataset[place] = values[part]
-        self._file.flush()
-        for _, place in runs(index):
-            self._file[DONE][place] = 1
-        self._file.flush()
+        with self._writing():
+            for name, values in columns.items():
+                dataset = self._file[name]
+                for part, place in runs(index):
+                    dataset[place] = values[part]
+                # What is left to the closing of a dataset fails in silence, were the disk full.
+                dataset.flush()
+            self._file.flush()
+            for _, place in runs(index):
+                self.mark(place)
+            self._file.flush()
+
+    def mark(self, rows: slice) -> None:
+        """Mark rows done that were filled."""
+        self._put(DONE, rows, np.uint8(1))
 
     def fill(self, name: str, rows: slice, values: NDArray[Any]) -> None:
         """Fill rows of one array, without a mark."""
-        self._file[name][rows] = values
+        self._put(name, rows, values)
+
+    def _put(self, name: str, rows: slice, values: NDArray[Any] | np.uint8) -> None:
+        with self._writing():
+            dataset = self._file[name]
+            dataset[rows] = values
+            dataset.flush()
 
     def done(self) -> NDArray[np.bool_]:
         """Which variants are marked done, (J,) bool."""
@@ -180,22 +223,57 @@ class Writer:
 
     def finish(self) -> None:
         """Close the file and give it its final name; the marks stay in it, so that no metadata moves."""
-        self._file.attrs["complete"] = True
-        self._file.close()
-        with open(partial_path(self.path), "rb") as handle:
-            os.fsync(handle.fileno())
-        os.replace(partial_path(self.path), self.path)
+        with self._writing():
+            self._file.attrs["complete"] = True
+            self._file.flush()
+            self._file.close()
+            with open(self._at, "rb") as handle:
+                os.fsync(handle.fileno())
+            os.replace(self._at, self.path)
 
     def discard(self) -> None:
         """Close the file and remove it."""
-        self._file.close()
-        partial_path(self.path).unlink(missing_ok=True)
+        self._close()
+        self._at.unlink(missing_ok=True)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Name the file in what goes wrong with it: HDF5 does not."""
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            # Creating something on a full disk is a RuntimeError to h5py.
+            if isinstance(error, RuntimeError) and "errno = " not in str(error):
+                raise
+            self._let_go()
+            raise _unwritten(self.path, error) from error
+
+    def _let_go(self) -> None:
+        """Have HDF5 close the file in memory, and leave on disk what is there.
+
+        A file that it cannot write it cannot close either, and it crashes the program at its end.
+        """
+        self._lost = True
+        if self._file and hasattr(os, "memfd_create"):
+            memory = os.memfd_create("goals")
+            os.dup2(memory, self._file.id.get_vfd_handle())
+            os.close(memory)
 
     def __enter__(self) -> Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
-        if self._file:
+        if not self._file:
+            return
+        # Closing writes what is left, and where that fails something else is being told already.
+        with suppress(OutputError) if kind else nullcontext():
+            if not self._lost:
+                with self._writing():
+                    self._file.flush()
+        self._close()
+
+    def _close(self) -> None:
+        with suppress(OSError, RuntimeError) if self._lost else nullcontext():
             self._file.close()
 
 
@@ -221,23 +299,31 @@ def resumable(path: str | Path) -> bool:
 
 def _unopened(partial: Path, error: OSError) -> OutputError:
     return OutputError(
-        f"the unfinished file cannot be opened ({_reason(error)})",
+        f"the unfinished file cannot be opened ({told(error)})",
         where=partial,
-        remedy="another goals may be writing it; if not, delete it and start again",
+        remedy=mended(error, "another goals may be writing it; if not, delete it and start again"),
     )
+
+
+def _unwritten(path: Path, error: Exception) -> OutputError:
+    remedy = "make room there, or check the folder and its permissions; an interrupted scan goes on with --resume"
+    return OutputError(f"cannot be written ({told(error)})", where=path, remedy=mended(error, remedy))
+
+
+def _refuse_locked(partial: Path) -> None:
+    """HDF5 empties a file before it asks for the lock: whoever is writing it must be found out before."""
+    if partial.exists():
+        try:
+            h5py.File(partial, "r+").close()
+        except OSError as error:
+            if is_locked(error):
+                raise
 
 
 def partial_path(path: str | Path) -> Path:
     """Return the name an unfinished file has."""
     path = Path(path)
     return path.with_name(path.name + ".partial")
-
-
-def _reason(error: OSError) -> str:
-    """One line; HDF5 hides a full disk in several."""
-    if "errno = 28" in str(error):
-        return "no space left on the device"
-    return error.strerror or str(error).splitlines()[0]
 
 
 def check_equal(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
@@ -286,9 +372,9 @@ def opened(path: str | Path, kind: str | tuple[str, ...]) -> Iterator[h5py.File]
         file = h5py.File(path, "r")
     except OSError as error:
         raise InputError(
-            f"not a readable HDF5 file ({_reason(error)})",
+            f"not a readable HDF5 file ({told(error)})",
             where=path,
-            remedy=f"give a {' or '.join(kinds)} file",
+            remedy=mended(error, f"give a {' or '.join(kinds)} file"),
         ) from error
     with file:
         found = file.attrs.get("format")

@@ -101,7 +101,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_options_named_in_the_text_exist() -> None:
     known = set(re.findall(r"--[a-z][a-z-]+", _commands()))
     plink = {"--make-bed", "--export", "--nonfounders"}
-    for page in PAGES:
+    # docs/docker.md is of the options of docker, podman, apptainer and sbatch.
+    for page in (page for page in PAGES if page.stem != "docker"):
         named = set(re.findall(r"--[a-z][a-z-]+", page.read_text("utf-8")))
         assert named - known - plink == set(), page.name
 

@@ -77,7 +77,7 @@ def in_parts(posterior, dataset, request):
         bound = bind(posterior, dataset, [request])
         stream(bound, dataset, part, np.arange(start, stop), threads=1, chunk_size=37)
     joined = parts[0].merged(parts[1:])
-    changed, attributes = finish(bind(posterior, dataset, [request]), joined)
+    changed, attributes = finish(bind(posterior, dataset, [request]), joined.read)
     return joined.arrays | changed, attributes
 
 
@@ -101,7 +101,7 @@ def test_the_lists_are_whole():
 def test_bits_of_every_pair(dataset, posteriors, kernel, name, precision):
     posterior, request = posteriors[kernel].with_precision(precision), REQUESTS[name]
     whole = scan(posterior, dataset, [request], threads=1)
-    fields = {f"{request.name}/{field.name}" for field in request.bind(posterior, dataset).fields}
+    fields = {f"{request.name}/{field.name}" for field in request.fields}
     assert set(whole.columns) == fields
     for values in whole.columns.values():
         assert values.shape == (J,)

@@ -67,7 +67,7 @@ def run(posterior, dataset, **settings):
     """Kld, rate and attributes."""
     bound = Rate(**settings).bind(posterior, dataset)
     kld = divergences(bound, dataset)
-    columns, attributes = bound.finish({"kld": kld})
+    columns, attributes = bound.options.finish({"kld": kld}, bound.notes)
     assert np.all(kld >= 0)
     assert columns["rate"].sum() == pytest.approx(1, abs=1e-12)
     assert np.isfinite([attributes["delta"], attributes["ess"]]).all()
@@ -332,7 +332,7 @@ def test_independent_variants_are_alike(case):
 def test_finish_by_hand():
     posterior, dataset = bound_by_hand(np.eye(4), [0, 0, 0, 0])
     bound = Rate().bind(posterior, dataset)
-    columns, attributes = bound.finish({"kld": np.array([1.0, 3.0, 0.0, 0.0])})
+    columns, attributes = bound.options.finish({"kld": np.array([1.0, 3.0, 0.0, 0.0])}, bound.notes)
     assert list(columns) == ["rate"]
     np.testing.assert_allclose(columns["rate"], [0.25, 0.75, 0, 0], rtol=1e-15)
     delta = 0.25 * np.log(1) + 0.75 * np.log(3)
@@ -429,9 +429,9 @@ def test_settings_and_fields():
     assert Rate(form="released").settings() == {"form": "released", "projection": "pinv"}
     posterior, dataset = bound_by_hand(np.eye(2), [0, 1])
     bound = Rate(projection="covariance").bind(posterior, dataset)
-    assert bound.settings == {"form": "paper", "projection": "covariance"}
-    assert [(f.name, f.derived) for f in bound.fields] == [("kld", False), ("rate", True)]
-    assert (bound.ranking, bound.keeps_local) == ("rate", False)
+    assert bound.options.settings() == {"form": "paper", "projection": "covariance"}
+    assert [(f.name, f.derived) for f in bound.options.fields] == [("kld", False), ("rate", True)]
+    assert (bound.options.ranking, bound.options.keeps_local) == ("rate", False)
     with pytest.raises(SettingsError, match="give paper or released"):
         Rate(form="other")
     with pytest.raises(SettingsError, match="give pinv or covariance"):

@@ -11,13 +11,15 @@ from typing import Any
 import click
 
 from goalscli import __version__
-from goalscli.errors import GoalsError
+from goalscli.errors import GoalsError, told
 
 COMMANDS = {
     "run": ("goalscli.cli.run", "The whole job: fit, scan, top table and pictures."),
     "fit": ("goalscli.cli.fit", "Quality control, kernel and variance components: a model."),
     "check": ("goalscli.cli.check", "Say what is wrong with the inputs of a fit, and what it would use."),
     "scan": ("goalscli.cli.scan", "Score every variant of a model's data."),
+    "gram": ("goalscli.cli.gram", "Part of the Gram matrix, for array jobs."),
+    "merge": ("goalscli.cli.merge", "Merge the parts of a scan."),
     "posterior": ("goalscli.cli.posterior", "Joint posterior of a few variants: covariance, intervals, draws."),
     "top": ("goalscli.cli.top", "Print the top variants of a scan."),
     "export": ("goalscli.cli.export", "Write every variant's scores as TSV or Parquet."),
@@ -91,9 +93,7 @@ def main() -> None:
         _fail("interrupted", 130)
     except OSError as error:
         # Of files already checked: a full disk, a lost mount.
-        full = "errno = 28" in str(error)
-        reason = "no space left on the device" if full else str(error).splitlines()[0]
-        _fail(f"{error.filename or 'a file'} cannot be read or written: {reason}", 2)
+        _fail(f"{error.filename or 'a file'} cannot be read or written: {told(error)}", 2)
     except MemoryError:
         _fail("out of memory; use fewer samples or a larger machine, or lower --chunk-size and --threads", 2)
     except Exception:

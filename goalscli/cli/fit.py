@@ -15,10 +15,13 @@ from goalscli.cli import options as opt
 @opt.selection
 @opt.treatment
 @opt.model
+@click.option(
+    "--gram", "parts", multiple=True, metavar="FILE", help="Parts of goals gram, or a pattern with *; may be repeated."
+)
 @opt.out_prefix
 @opt.overwrite
 @opt.common
-def command(out: str, overwrite: bool, **options: Any) -> None:
+def command(out: str, overwrite: bool, parts: tuple[str, ...], **options: Any) -> None:
     """Fit a Gaussian process to all genotypes: PREFIX.model.h5 and PREFIX.qc.tsv.
 
     Filters, imputes by family, standardises, takes the median bandwidth and estimates signal and noise by REML.
@@ -27,5 +30,19 @@ def command(out: str, overwrite: bool, **options: Any) -> None:
         from goalscli.cli.requests import fit_request
         from goalscli.jobs.fit import fit
 
-        for path in fit(fit_request(options), out, overwrite=overwrite, threads=threads):
+        request = fit_request(options)
+        if parts:
+            from goalscli.jobs.gram import GramParts
+
+            computed = GramParts(parts)
+            models = fit(
+                request,
+                out,
+                base=lambda dataset: computed.base(dataset, request.model.kernel),
+                overwrite=overwrite,
+                threads=threads,
+            )
+        else:
+            models = fit(request, out, overwrite=overwrite, threads=threads)
+        for path in models:
             click.echo(path)

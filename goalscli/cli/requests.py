@@ -9,7 +9,7 @@ from goalscli.dataset import Treatment
 from goalscli.errors import Problems, SettingsError
 from goalscli.jobs.fit import FitRequest
 from goalscli.jobs.inputs import GenotypeFiles, Selection, Tables
-from goalscli.jobs.scan import ScanRequest, ScanRun
+from goalscli.jobs.scan_request import Part, ScanRequest, ScanRun
 from goalscli.models.exact import ExactGP
 from goalscli.qc import Filters
 from goalscli.runtime import LOG
@@ -73,7 +73,7 @@ def _model(options: dict[str, Any], problems: Problems) -> ExactGP:
     return problems.attempt(lambda: ExactGP(**told, memory_gb=memory)) or ExactGP(memory_gb=memory)
 
 
-def scan_request(options: dict[str, Any]) -> ScanRequest:
+def scan_request(options: dict[str, Any], part: str | None = None) -> ScanRequest:
     """Take the options that determine a scan out of ``options``."""
     settings = {
         "goals": pick(options, "xi", "xi_unit", "loco"),
@@ -85,7 +85,16 @@ def scan_request(options: dict[str, Any]) -> ScanRequest:
     if settings["goals"]["loco"] and "goals" not in names:
         raise SettingsError("belongs to the goals score", where="--loco", remedy="add goals to --scores")
     scores = tuple(score(name)(**settings.get(name, {})) for name in names)
-    return ScanRequest(scores=scores, **pick(options, "local", "precision"))
+    wanted = None if part is None else parse_part(part)
+    return ScanRequest(scores=scores, part=wanted, **pick(options, "local", "precision"))
+
+
+def parse_part(text: str) -> Part:
+    """Read K/N."""
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal()):
+        raise SettingsError(f"{text!r} is no part", where="--part", remedy="give e.g. 3/20")
+    return Part(int(number), int(count))
 
 
 def scan_run(options: dict[str, Any], threads: int, memory: float | None, genotypes: str | None = None) -> ScanRun:

@@ -28,12 +28,24 @@ def reopen(description: dict[str, Any], override: str | None = None) -> Genotype
     from goalscli.errors import InputError
     from goalscli.genotypes import bgen, bimbam, pgen, plink
     from goalscli.genotypes.common import moved
+    from goalscli.genotypes.joined import expand, join_sources
 
     def companion(name: str) -> str | None:
         old = description.get(name)
         return old if old is None or override is None else str(moved(old, override))
 
     kind = description.get("format")
+    if kind == "joined":
+        first = description["parts"][0]["format"]
+        suffix = {"plink": ".bed", "pgen": ".pgen"}.get(first, "")
+        moved_to = [None] * len(description["parts"]) if override is None else expand(override, suffix, "genotypes")
+        if len(moved_to) != len(description["parts"]):
+            raise InputError(
+                f"{override} stands for {len(moved_to)} files, but the model was fitted on {len(description['parts'])}",
+                remedy="give as many, as a list or with {chrom}",
+            )
+        pairs = zip(description["parts"], moved_to, strict=True)
+        return join_sources([reopen(part, None if place is None else place[0]) for part, place in pairs])
     if kind == "bgen":
         main = description["bgen"] if override is None else override
         return bgen.open_bgen(main, sample=companion("sample"), ref_first=bool(description["ref_first"]))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from goalscli.dataset import Dataset, Treatment
 from goalscli.jobs.inputs import GenotypeFiles, Selection, Tables, output_prefixes, read_datasets
@@ -33,7 +37,14 @@ class FitRequest:
         return asdict(self)
 
 
-def fit(request: FitRequest, out: str, *, overwrite: bool = False, threads: int | None = None) -> list[Path]:
+def fit(
+    request: FitRequest,
+    out: str,
+    *,
+    base: Callable[[Dataset], NDArray[np.float64] | None] = lambda dataset: None,
+    overwrite: bool = False,
+    threads: int | None = None,
+) -> list[Path]:
     """Fit a model a trait and write PREFIX.model.h5 and PREFIX.qc.tsv.
 
     Parameters
@@ -41,6 +52,8 @@ def fit(request: FitRequest, out: str, *, overwrite: bool = False, threads: int 
     request : FitRequest
     out : str
         PREFIX; for several traits PREFIX.TRAIT is used.
+    base : callable
+        Gives the Gram matrix's base of a dataset where it has been computed (:class:`goalscli.jobs.gram.GramParts`).
     overwrite : bool
         Replace results that exist.
     threads : int, optional
@@ -66,7 +79,10 @@ def fit(request: FitRequest, out: str, *, overwrite: bool = False, threads: int 
     prefixes = output_prefixes(out, [dataset.trait for dataset in datasets])
     for prefix in prefixes:
         refuse_existing(fit_outputs(prefix), overwrite)
-    return [_fit_one(request, dataset, prefix, threads) for dataset, prefix in zip(datasets, prefixes, strict=True)]
+    return [
+        _fit_one(request, dataset, prefix, threads, base(dataset))
+        for dataset, prefix in zip(datasets, prefixes, strict=True)
+    ]
 
 
 def fit_outputs(prefix: str) -> list[Path]:
@@ -74,10 +90,12 @@ def fit_outputs(prefix: str) -> list[Path]:
     return [Path(f"{prefix}.model.h5"), Path(f"{prefix}.qc.tsv")]
 
 
-def _fit_one(request: FitRequest, dataset: Dataset, prefix: str, threads: int | None) -> Path:
+def _fit_one(
+    request: FitRequest, dataset: Dataset, prefix: str, threads: int | None, base: NDArray[np.float64] | None
+) -> Path:
     LOG.info("trait %s: %d samples, %d variants", dataset.trait, dataset.n_samples, dataset.n_variants)
     LOG.info("%s", dataset.accounting.table().rstrip())
-    posterior = request.model.fit(dataset)
+    posterior = request.model.fit(dataset, base)
     model, table = fit_outputs(prefix)
     read = (*request.tables.files, *request.selection.files)
     inputs = {str(p): d for p in read for d in digests([p]).values()}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from goalscli.dataset import Columns, Dataset, Treatment, assemble
 from goalscli.errors import InputError, Problems, SettingsError
+from goalscli.genotypes.joined import CHROM, expand, join_sources
 from goalscli.genotypes.plink import open_plink
 from goalscli.genotypes.source import GenotypeSource
 from goalscli.jobs.sample_tables import TableReader, Tables
@@ -20,6 +22,9 @@ __all__ = ["GenotypeFiles", "Selection", "Tables", "output_prefixes", "read_data
 @dataclass(frozen=True)
 class GenotypeFiles:
     """One genotype data set, in exactly one format.
+
+    ``bfile``, ``pfile``, ``bgen`` and ``bimbam`` may also be lists ("a,b") or have {chrom} in their names, for data
+    split by chromosome; all files must have the same samples.
 
     Attributes
     ----------
@@ -88,6 +93,24 @@ class GenotypeFiles:
         return self._open(named[0])
 
     def _open(self, kind: str) -> GenotypeSource:
+        """Open each file of a list or pattern; companions (.sample, annotation) may have {chrom} in their names too."""
+        option, suffix = {
+            "plink": ("bfile", ".bed"), "pgen": ("pfile", ".pgen"), "bgen": ("bgen", ""), "bimbam": ("bimbam", ""),
+        }[kind]  # fmt: skip
+        text = getattr(self, option)
+        if text is None:
+            return self._open_one(kind)
+        names = expand(text, suffix, f"--{option}")
+        if len(names) == 1 and names[0][0] == text:
+            return self._open_one(kind)
+        companions = {name: value for name in ("sample", "anno") if (value := getattr(self, name)) is not None}
+        parts = []
+        for name, chrom in names:
+            changes: dict[str, Any] = {option: name, **{k: v.replace(CHROM, chrom) for k, v in companions.items()}}
+            parts.append(replace(self, **changes)._open_one(kind))
+        return join_sources(parts)
+
+    def _open_one(self, kind: str) -> GenotypeSource:
         if kind == "bgen":
             from goalscli.genotypes.bgen import open_bgen
 

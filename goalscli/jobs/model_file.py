@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,9 @@ def _digest(dataset: Dataset, posterior: ExactPosterior, attributes: Mapping[str
     return digest.hexdigest()
 
 
-def load_model(path: str | Path, genotypes: str | None = None) -> tuple[Dataset, ExactPosterior, dict[str, Any]]:
+def load_model(
+    path: str | Path, genotypes: str | None = None, *, check_size: Callable[[int, str], None] = lambda n, kernel: None
+) -> tuple[Dataset, ExactPosterior, dict[str, Any]]:
     """Read a model and open the genotypes that it names.
 
     Parameters
@@ -95,6 +97,8 @@ def load_model(path: str | Path, genotypes: str | None = None) -> tuple[Dataset,
     path : str or Path
     genotypes : str, optional
         A prefix (PLINK) or file (BGEN, BIMBAM), where the genotypes have moved.
+    check_size : callable
+        Told the number of samples and the kernel's name before any N×N matrix is read; may refuse them.
 
     Returns
     -------
@@ -110,6 +114,7 @@ def load_model(path: str | Path, genotypes: str | None = None) -> tuple[Dataset,
     """
     with opened(path, KIND) as file:
         attributes = read_attributes(file)
+        check_size(len(file["fit/phenotype"]), attributes["kernel"])
         arrays = {name: file[f"fit/{name}"][:] for name in _ARRAYS}
         samples = SampleTable(**_table(file["samples"]))
         variants = VariantTable(**_table(file["variants"]))

@@ -115,7 +115,11 @@ def joint_posterior(
     prefix = scan_prefix(model) if out is None else out
     paths = [Path(f"{prefix}.{name}") for name in ("posterior.h5", "posterior.tsv", "correlation.tsv")]
     refuse_existing(paths, overwrite)
-    dataset, fitted, attributes = load_model(model, genotypes)
+    dataset, fitted, attributes = load_model(
+        model,
+        genotypes,
+        check_size=lambda n, _: check_memory(7 * 8.0 * n**2 + 2**28, f"a joint posterior of {n} samples", memory_gb),
+    )
     index = _chosen(request, dataset, attributes, scan_prefix(model))
     n = dataset.n_samples
     if request.psi:

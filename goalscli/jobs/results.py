@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.model_file import KIND as MODEL_KIND
-from goalscli.jobs.scan import KIND as SCORES_KIND
+from goalscli.jobs.scores_file import KIND as SCORES_KIND
+from goalscli.jobs.scores_file import PART_KIND
 from goalscli.store import atomic, opened, read_attributes, refuse_existing, strings
 from goalscli.tables import score_table, top, tsv
 
@@ -187,7 +188,7 @@ def export(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Pat
 
 def info(path: str | Path) -> Iterator[str]:
     """Yield the lines that say what a model or scores file holds."""
-    with opened(path, (MODEL_KIND, SCORES_KIND, POSTERIOR_KIND)) as file:
+    with opened(path, (MODEL_KIND, SCORES_KIND, PART_KIND, POSTERIOR_KIND)) as file:
         told = read_attributes(file)
         sizes = {name: file[name].shape for name in _datasets(file)}
         inner = {name: read_attributes(group) for name, group in file.items() if len(group.attrs)}

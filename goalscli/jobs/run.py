@@ -11,7 +11,8 @@ from goalscli.jobs.inputs import output_prefixes
 from goalscli.jobs.model_file import KIND as MODEL_KIND
 from goalscli.jobs.plot import LocalPlot, plot_local, plot_manhattan
 from goalscli.jobs.results import top_table
-from goalscli.jobs.scan import ScanRequest, ScanRun, scan
+from goalscli.jobs.scan import scan
+from goalscli.jobs.scan_request import ScanRequest, ScanRun
 from goalscli.runtime import LOG, scan_prefix
 from goalscli.store import atomic, check_equal, opened, read_attributes, refuse_existing
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from goalscli.dataset import Dataset
 from goalscli.errors import Problems, SettingsError
 from goalscli.kernels import GRAM_VARIANTS, kernel, median_bandwidth
+from goalscli.kernels.base import Array
 from goalscli.models.exact_posterior import ExactPosterior, require_smooth
 from goalscli.models.factor import Factor, factorising
 from goalscli.models.reml import estimate
@@ -80,8 +81,14 @@ class ExactGP:
         """Refuse more samples than memory holds."""
         check_memory(self.needed_memory(n_samples), f"an exact fit of {n_samples} samples", self.memory_gb)
 
-    def fit(self, dataset: Dataset) -> ExactPosterior:
+    def fit(self, dataset: Dataset, base: Array | None = None) -> ExactPosterior:
         """Gram matrix, bandwidth, variance components, posterior.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        base : (N, N) float64, optional
+            What the kernel rests on (:meth:`goalscli.kernels.Kernel.base`) where it has been computed; overwritten.
 
         Raises
         ------
@@ -93,14 +100,8 @@ class ExactGP:
         n = dataset.n_samples
         self.check_memory(n)
         function = kernel(self.kernel)
-        with Progress("Gram matrix", dataset.n_variants) as progress:
-
-            def blocks() -> Any:
-                for chunk in dataset.chunks(GRAM_VARIANTS):
-                    yield chunk.values
-                    progress.advance(len(chunk.index))
-
-            base = function.base(blocks(), n)
+        if base is None:
+            base = self._base(dataset)
         theta = self.theta
         if theta is None:
             by_count = self.bandwidth == "1/J" or not function.has_bandwidth
@@ -137,3 +138,13 @@ class ExactGP:
         )
         posterior.log()
         return posterior
+
+    def _base(self, dataset: Dataset) -> Array:
+        with Progress("Gram matrix", dataset.n_variants) as progress:
+
+            def blocks() -> Iterator[Array]:
+                for chunk in dataset.chunks(GRAM_VARIANTS):
+                    yield chunk.values
+                    progress.advance(len(chunk.index))
+
+            return kernel(self.kernel).base(blocks(), dataset.n_samples)

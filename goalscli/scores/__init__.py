@@ -41,12 +41,16 @@ class Field:
     derived: bool = False
 
 
-class BoundScore(Protocol):
-    """A score ready for one posterior and one dataset."""
+class Score(Protocol):
+    """Settings of a score; frozen."""
+
+    @property
+    def name(self) -> str:
+        """How the command line calls it."""
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The columns of the score."""
+        """Its columns."""
 
     @property
     def ranking(self) -> str:
@@ -54,21 +58,48 @@ class BoundScore(Protocol):
 
     @property
     def keeps_local(self) -> bool:
-        """Whether there is a value for each sample; such a score is a :class:`LocalScore`."""
+        """Whether there is a value for each sample; what it binds to is a :class:`LocalScore` then."""
+
+    @property
+    def needs(self) -> str:
+        """The method of a posterior on which it rests."""
+
+    @property
+    def matrices(self) -> int:
+        """(N, N) float64 that it needs beside the posterior's own."""
+
+    def settings(self) -> dict[str, Any]:
+        """Keyword arguments that make it again, ready for JSON."""
+
+    def bind(self, posterior: Any, dataset: Any) -> BoundScore:
+        """Make ready for one posterior and one dataset."""
+
+    def finish(
+        self, columns: Mapping[str, NDArray[np.float64]], notes: Mapping[str, Any]
+    ) -> tuple[Arrays, Mapping[str, Any]]:
+        """What needs all variants at once: changed columns and attributes; called once, after any merge of parts.
+
+        ``columns`` are all fields but the derived ones, ``notes`` those of the bound score.
+        """
+
+
+class BoundScore(Protocol):
+    """A score ready for one posterior and one dataset."""
+
+    @property
+    def options(self) -> Score:
+        """The settings it was bound with."""
 
     @property
     def stages(self) -> NDArray[np.object_] | None:
         """Labels (J,) of variants that need a preparation of their own, or None; such a score is a StagedScore."""
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """What it was bound with, ready for JSON."""
+    def notes(self) -> Mapping[str, Any]:
+        """What ``options.finish`` must know of the posterior, ready for JSON."""
 
     def __call__(self, chunk: Chunk) -> Arrays:
         """Columns for a block: name → one float64 for each column of its values; all fields but the derived ones."""
-
-    def finish(self, columns: Mapping[str, NDArray[np.float64]]) -> tuple[Arrays, Mapping[str, Any]]:
-        """What needs all variants at once: changed columns and attributes; called once, after any merge."""
 
 
 class LocalScore(BoundScore, Protocol):

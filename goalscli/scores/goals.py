@@ -49,6 +49,8 @@ class Goals:
 
     name: ClassVar[str] = "goals"
     needs: ClassVar[str] = "shifts"
+    ranking: ClassVar[str] = "z"
+    keeps_local: ClassVar[bool] = True
     xi: float = 1.0
     xi_unit: Literal["x", "allele"] = "x"
     loco: bool = False
@@ -58,6 +60,11 @@ class Goals:
             raise SettingsError(f"a shift of {self.xi} has no effect to measure", where="--xi", remedy="give e.g. 1")
         if self.xi_unit not in ("x", "allele"):
             raise SettingsError(f"no unit {self.xi_unit!r}", where="--xi-unit", remedy="give x or allele")
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Columns, those without the chromosome last."""
+        return FIELDS + LOCO_FIELDS if self.loco else FIELDS
 
     @property
     def matrices(self) -> int:
@@ -87,6 +94,15 @@ class Goals:
         # A variant's dosages span two copies at most.
         reach = float(np.max(xi**2 + 2 * np.abs(xi) * 2 * dataset.allele_step))
         return BoundGoals(self, posterior, dataset, xi, reach, posterior.shifts(reach))
+
+    def finish(
+        self, columns: Mapping[str, NDArray[np.float64]], notes: Mapping[str, Any]
+    ) -> tuple[Arrays, Mapping[str, Any]]:
+        """Nothing needs all variants but λ_GC, kept as an attribute with how p was calibrated."""
+        attributes = {"lambda_gc": lambda_gc(columns["z"]), **notes}
+        if self.loco:
+            attributes["loco_lambda_gc"] = lambda_gc(columns["loco_z"])
+        return {}, attributes
 
 
 def _require_chromosomes(posterior: Posterior, dataset: Dataset) -> None:
@@ -129,18 +145,6 @@ class BoundGoals:
     reach: float
     shift: Shifts
     without: Shifts | None = None
-    ranking: str = "z"
-    keeps_local: bool = True
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """Columns, those without the chromosome last."""
-        return FIELDS + LOCO_FIELDS if self.options.loco else FIELDS
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """Shift, its unit, whether chromosomes are left out."""
-        return self.options.settings()
 
     @property
     def stages(self) -> NDArray[np.object_] | None:
@@ -161,7 +165,7 @@ class BoundGoals:
         return xi
 
     def __call__(self, chunk: Chunk) -> Arrays:
-        """Columns of ``fields`` for a block, (C,) float64 each."""
+        """Columns for a block, (C,) float64 each."""
         xi = self._shifts(chunk)
         shift = self.shift(chunk.values, xi)
         return self._columns(shift, shift.local()) | self._loco(chunk, xi)
@@ -207,17 +211,12 @@ class BoundGoals:
             "spread": spread,
         }
 
-    def finish(self, columns: Mapping[str, NDArray[np.float64]]) -> tuple[Arrays, Mapping[str, Any]]:
-        """Nothing needs all variants but λ_GC, kept as an attribute with how p was calibrated."""
-        null = (
-            "variances by REML"
-            if self.posterior.profiled
-            else "variances fixed by hand: p is only as right as they are"
-        )
-        attributes: dict[str, Any] = {"lambda_gc": lambda_gc(columns["z"]), "calibration": null}
-        if self.options.loco:
-            attributes["loco_lambda_gc"] = lambda_gc(columns["loco_z"])
-        return {}, attributes
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """How p was calibrated."""
+        if self.posterior.profiled:
+            return {"calibration": "variances by REML"}
+        return {"calibration": "variances fixed by hand: p is only as right as they are"}
 
 
 def lambda_gc(z: NDArray[np.float64]) -> float:

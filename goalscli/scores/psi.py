@@ -27,6 +27,9 @@ class Psi:
 
     name: ClassVar[str] = "psi"
     needs: ClassVar[str] = "slopes"
+    fields: ClassVar[tuple[Field, ...]] = FIELDS
+    ranking: ClassVar[str] = "excess"
+    keeps_local: ClassVar[bool] = False
     matrices: ClassVar[int] = 5
 
     def settings(self) -> dict[str, Any]:
@@ -46,29 +49,29 @@ class Psi:
                 f"the psi score needs a model that knows derivatives; {type(posterior).__name__} does not",
                 remedy="models that do: exact",
             )
-        return BoundPsi(posterior.slopes())
+        return BoundPsi(self, posterior.slopes())
+
+    def finish(
+        self, columns: Mapping[str, NDArray[np.float64]], notes: Mapping[str, Any]
+    ) -> tuple[Arrays, Mapping[str, Any]]:
+        """Nothing needs all variants."""
+        return {}, {}
 
 
 @dataclass(frozen=True, eq=False)
 class BoundPsi:
     """Psi for one posterior (see :class:`goalscli.scores.BoundScore`)."""
 
+    options: Psi
     slope: Callable[[NDArray[np.float64]], Slope]
-    fields: tuple[Field, ...] = FIELDS
-    ranking: str = "excess"
-    keeps_local: bool = False
     stages: None = None
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """None."""
-        return {}
 
     def __call__(self, chunk: Chunk) -> Arrays:
         """Columns of :data:`FIELDS` for a block, (C,) float64 each."""
         slope = self.slope(chunk.values)
         return {"mean": slope.mean, "plug_in": slope.plug_in, "excess": slope.excess}
 
-    def finish(self, columns: Mapping[str, NDArray[np.float64]]) -> tuple[Arrays, Mapping[str, Any]]:
-        """Nothing needs all variants."""
-        return {}, {}
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """None."""
+        return {}

@@ -48,6 +48,12 @@ class Rate:
     name: ClassVar[str] = "rate"
     needs: ClassVar[str] = "covariance"
     matrices: ClassVar[int] = 3
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("kld", "divergence of the other effects given that this one is 0 from what they are", "nats"),
+        Field("rate", "kld as a share of its sum over all variants", "1", derived=True),
+    )
+    ranking: ClassVar[str] = "rate"
+    keeps_local: ClassVar[bool] = False
     form: Literal["paper", "released"] = "paper"
     projection: Literal["pinv", "covariance"] = "pinv"
 
@@ -94,6 +100,38 @@ class Rate:
             transform -= transform.mean(axis=1, keepdims=True)
         return BoundRate(self, transform, spectrum, turn.T @ (weight * (left.T @ mean)), j)
 
+    def finish(
+        self, columns: Mapping[str, NDArray[np.float64]], notes: Mapping[str, Any]
+    ) -> tuple[Arrays, Mapping[str, Any]]:
+        """Shares of the total, and how far they are from equal ones.
+
+        Parameters
+        ----------
+        columns : mapping
+            "kld", (J,) float64, of all scored variants.
+        notes : mapping
+            "form", of :attr:`BoundRate.notes`.
+
+        Returns
+        -------
+        columns : {"rate": (J,) float64}
+            Their sum is 1. Without any signal all divergences are 0 and each rate is 1/J.
+        attributes : mapping
+            delta, the divergence of the rates from equal ones; ess, 100/(1 + delta), per cent; form, which divergence
+            was used, in words; null_level = 1/J, the rate of each variant were all alike.
+        """
+        kld = columns["kld"]
+        total = float(kld.sum())
+        rate = kld / total if total > 0 else np.full(len(kld), 1 / len(kld))
+        # Rounding may take equal rates below 0.
+        delta = max(0.0, float(xlogy(rate, len(kld) * rate).sum()))
+        return {"rate": rate}, {
+            "delta": delta,
+            "ess": 100 / (1 + delta),
+            **notes,
+            "null_level": 1 / len(kld),
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class BoundRate:
@@ -111,12 +149,6 @@ class BoundRate:
     n_variants : int
     """
 
-    fields: ClassVar[tuple[Field, ...]] = (
-        Field("kld", "divergence of the other effects given that this one is 0 from what they are", "nats"),
-        Field("rate", "kld as a share of its sum over all variants", "1", derived=True),
-    )
-    ranking: ClassVar[str] = "rate"
-    keeps_local: ClassVar[bool] = False
     stages: ClassVar[None] = None
 
     options: Rate
@@ -124,11 +156,6 @@ class BoundRate:
     spectrum: Array
     mean: Array
     n_variants: int
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """Form and projection."""
-        return self.options.settings()
 
     @property
     def full_rank(self) -> bool:
@@ -149,33 +176,10 @@ class BoundRate:
             kld = _quadratic(square, self.spectrum, effect)
         return {"kld": np.maximum(kld, 0.0)}
 
-    def finish(self, columns: Mapping[str, NDArray[np.float64]]) -> tuple[Arrays, Mapping[str, Any]]:
-        """Shares of the total, and how far they are from equal ones.
-
-        Parameters
-        ----------
-        columns : mapping
-            "kld", (J,) float64, of all scored variants.
-
-        Returns
-        -------
-        columns : {"rate": (J,) float64}
-            Their sum is 1. Without any signal all divergences are 0 and each rate is 1/J.
-        attributes : mapping
-            delta, the divergence of the rates from equal ones; ess, 100/(1 + delta), per cent; form, which divergence
-            was used, in words; null_level = 1/J, the rate of each variant were all alike.
-        """
-        kld = columns["kld"]
-        total = float(kld.sum())
-        rate = kld / total if total > 0 else np.full(len(kld), 1 / len(kld))
-        # Rounding may take equal rates below 0.
-        delta = max(0.0, float(xlogy(rate, len(kld) * rate).sum()))
-        return {"rate": rate}, {
-            "delta": delta,
-            "ess": 100 / (1 + delta),
-            "form": self._words(),
-            "null_level": 1 / len(kld),
-        }
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """Which divergence is used, in words."""
+        return {"form": self._words()}
 
     def _words(self) -> str:
         if self.options.form == "released":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from goalscli.errors import OutputError
+from goalscli.errors import OutputError, told
 
 
 def write_table(table: pd.DataFrame, path: Path) -> Path:
@@ -28,6 +28,6 @@ def write_table(table: pd.DataFrame, path: Path) -> Path:
         with suppress(OSError):
             partial.unlink()
         raise OutputError(
-            f"cannot be written ({error.strerror})", where=path, remedy="choose another prefix"
+            f"cannot be written ({told(error)})", where=path, remedy="make room there, or choose another prefix"
         ) from error
     return path

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from goalscli.errors import OutputError, SettingsError
+from goalscli.errors import OutputError, SettingsError, told
 from goalscli.genotypes.plink import write_plink
 from goalscli.genotypes.source import Samples, Strings, Variants
 from goalscli.simulate._files import write_table
@@ -179,7 +179,9 @@ def write_cohort(cohort: Cohort, prefix: Path) -> tuple[Path, ...]:
         write_plink(prefix, cohort.dosages, cohort.samples, cohort.variants)
     except OSError as error:
         raise OutputError(
-            f"cannot be written ({error})", where=f"{prefix}.bed", remedy="choose another prefix"
+            f"cannot be written ({told(error)})",
+            where=f"{prefix}.bed",
+            remedy="make room there, or choose another prefix",
         ) from error
     groups = pd.DataFrame({
         "FID": cohort.samples.fid, "IID": cohort.samples.iid, "family": cohort.samples.fid,
