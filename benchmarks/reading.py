@@ -1,7 +1,8 @@
 """Reading genotypes: variants a second of each format, beside the bare library that decodes it.
 
 The same simulated dosages are written in every format that the installed programs can write (PGEN needs plink2). Both
-sides read all variants once, in blocks of 1,024, into float32.
+sides read all variants once, in blocks of 1,024, into float32, in one thread: a scan's reader has one beside its
+workers.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def read_through(source: GenotypeSource) -> None:
 def bare_bed(prefix: Path, j: int) -> None:
     with open_bed(f"{prefix}.bed") as bed:
         for start in range(0, j, BLOCK):
-            bed.read(np.s_[:, start : start + BLOCK], dtype=np.float32, order="F")
+            bed.read(np.s_[:, start : start + BLOCK], dtype=np.float32, order="F", num_threads=1)
 
 
 def bare_bgen(prefix: Path, j: int) -> None:

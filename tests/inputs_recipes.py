@@ -419,6 +419,11 @@ B06 = [
         "begins with ''",
     ),
     bad("fid-alone", sub("p.txt", "FID IID", "FID ID"), "p.txt:1", "no IID"),
+    good("commas-and-tabs", put("p.txt", table("Y", Y, ",").replace("f0,s1", "\tf0,\ts1\t"))),
+    good(
+        "no-break-spaces-around",
+        put("p.txt", table("Y", Y, "\t").replace("s3", "s3\u00a0").replace("2.5", "\u00a02.5")),
+    ),
     bad("unclosed-quote", sub("p.txt", "s2", '"s2'), "p.txt:4", "quote"),
     bad("unopened-quote", put("p.txt", table("Y", Y, ",").replace("s2", 's2"')), "p.txt:4", "quote"),
     *(

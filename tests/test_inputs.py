@@ -90,7 +90,10 @@ def check(case: Case, folder: Path, here: Here) -> None:
     expected = np.array([case.y[i] for i in case.keep])
     np.testing.assert_allclose(got.y, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
     assert case.more(got), got
-    if case.keep == ALL and got.id == [f"rs{j}" for j in range(5)]:
+    assert got.id == [f"rs{j}" for j in range(5)]
+    if "position" not in case.id and "anno" not in case.id:
+        assert got.pos == [100, 101, 102, 103, 104]
+    if case.keep == ALL:
         np.testing.assert_allclose(got.a1_freq, np.nanmean(np.where(X < 0, np.nan, X), axis=0) / 2, atol=1e-7)
 
 

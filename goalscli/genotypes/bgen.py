@@ -30,6 +30,8 @@ from goalscli.runtime import LOG
 
 _DECODING_ERRORS = (ValueError, IndexError, RuntimeError, MemoryError, OverflowError)
 _DIPLOID = 2
+_IN_CACHE = 2**17
+"""Dosages worked on at once."""
 _COPY = "the file is damaged or not as expected: copy or make it again"
 
 
@@ -67,19 +69,28 @@ class BgenSource:
             A variant that cannot be decoded, of ploidy above 2, or with probabilities that sum to more than 1.
         """
         block = np.empty((len(variants), len(self.samples)), dtype=np.float32)
-        variant = 0
+        step = max(1, _IN_CACHE // block.shape[1])
         with self._lock, _package_log():
-            try:
-                for row, variant in zip(block, variants.tolist(), strict=True):
-                    self._decode(variant, row)
-            except _DECODING_ERRORS as error:
-                problem = f"variant {variant + 1} ({self.variants.id[variant]}) cannot be read: {error}"
-                raise InputError(problem, where=self.bgen, remedy=_COPY) from error
+            for start in range(0, len(block), step):
+                rows = slice(start, start + step)
+                self._decode_all(variants[rows], block[rows])
+        return for_samples(block, samples)
+
+    def _decode_all(self, variants: NDArray[np.intp], block: NDArray[np.float32]) -> None:
+        """Decode a few variants and turn them to the counted allele while they are in the cache."""
+        variant = 0
+        try:
+            for row, variant in zip(block, variants.tolist(), strict=True):
+                self._decode(variant, row)
+        except _DECODING_ERRORS as error:
+            problem = f"variant {variant + 1} ({self.variants.id[variant]}) cannot be read: {error}"
+            raise InputError(problem, where=self.bgen, remedy=_COPY) from error
         # The package gives the second allele's copies.
         if not self.ref_first:
             np.subtract(2, block, out=block)
-        self._check_range(block, variants)
-        return for_samples(block, samples)
+        low, high = np.fmin.reduce(block, axis=None, initial=0), np.fmax.reduce(block, axis=None, initial=2)
+        if low < 0 or high > 2:
+            self._clip(variants, block)
 
     def _decode(self, variant: int, row: NDArray[np.float32]) -> None:
         found = self._reader[variant]
@@ -95,19 +106,17 @@ class BgenSource:
         # Of no copies at all (females on Y) nothing is known.
         row[ploidy == 0] = np.nan
 
-    def _check_range(self, block: NDArray[np.float32], variants: NDArray[np.intp]) -> None:
+    def _clip(self, variants: NDArray[np.intp], block: NDArray[np.float32]) -> None:
         """Clip what rounding puts outside [0, 2]; refuse what lies further out."""
-        low, high = np.fmin.reduce(block, axis=None, initial=0), np.fmax.reduce(block, axis=None, initial=2)
-        if low < -1e-4 or high > 2 + 1e-4:
-            bad = int(np.flatnonzero(((block < -1e-4) | (block > 2 + 1e-4)).any(axis=1))[0])
-            variant = int(variants[bad])
+        far = ((block < -1e-4) | (block > 2 + 1e-4)).any(axis=1)
+        if far.any():
+            variant = int(variants[np.flatnonzero(far)[0]])
             raise InputError(
                 f"variant {variant + 1} ({self.variants.id[variant]}) has dosages outside [0, 2]",
                 where=self.bgen,
                 remedy=_COPY,
             )
-        if low < 0 or high > 2:
-            np.clip(block, 0, 2, out=block)
+        np.clip(block, 0, 2, out=block)
 
     def describe(self) -> dict[str, Any]:
         """Format, absolute paths and which allele is the reference."""
