@@ -63,6 +63,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
 DefMemPerCPU=500
+AuthInfo=cred_expire=10
 MinJobAge=600
 KillWait=10
 ReturnToService=2

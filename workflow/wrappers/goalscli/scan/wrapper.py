@@ -17,6 +17,6 @@ memory = snakemake.resources.get("mem_mb")  # noqa: F821
 limit = f"--memory {memory / 1024:g}" if memory else ""
 
 shell(
-    "goals scan {snakemake.input.model:q} {extra} {part} --resume --out {prefix:q} --threads {snakemake.threads} {limit}"
-    " {log}"
+    "goals scan {snakemake.input.model:q} {extra} {part} --resume --out {prefix:q}"
+    " --threads {snakemake.threads} {limit} {log}"
 )
