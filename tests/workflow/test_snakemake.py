@@ -33,7 +33,8 @@ def small(folder: Folder, *more: str, code: int | None = 0) -> str:
         (folder.work / "small.yaml").write_text(SMALL)
     return folder.run(
         "snakemake", "--snakefile", "workflow/Snakefile", "--directory", "out",
-        "--profile", "workflow/profiles/default", "--configfile", "small.yaml", "--config", f"data={folder.work}", *more, code=code,
+        "--profile", "workflow/profiles/default", "--configfile", "small.yaml", "--config", f"data={folder.work}",
+        *more, code=code,
     )  # fmt: skip
 
 
