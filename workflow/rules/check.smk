@@ -14,5 +14,5 @@ rule check:
         goals=config["goals"],
         options=join(FIT),
     shell:
-        "{params.goals} check {params.options} --pheno-name {wildcards.trait:q} --out results/{wildcards.trait:q}"
+        "{params.goals} check {params.options} --pheno-name {wildcards.trait:q}"
         " --threads {threads} >{log} 2>&1"
