@@ -12,6 +12,7 @@ from goalscli.cli import options as opt
 @click.command("gram")
 @opt.genotypes
 @opt.tables
+@opt.selection
 @opt.treatment
 @opt.model
 @click.option("--part", metavar="K/N", required=True, help="The variants of part K of N.")

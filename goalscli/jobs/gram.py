@@ -52,6 +52,7 @@ def gram(
         request.tables,
         request.filters,
         request.treatment,
+        selection=request.selection,
         intercept=request.intercept,
         check_samples=request.model.check_memory,
     )
