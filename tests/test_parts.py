@@ -145,12 +145,12 @@ def test_a_gram_matrix_in_parts(kernel: str, here: Here, folder: Path):
     here.well(*FIT, "--kernel", kernel, "--gram", "q.gram-*-of-3.h5", "--out", "q")
     here.well(*FIT, "--kernel", kernel, "--out", "r")
     with h5py.File(folder / "q.model.h5") as a, h5py.File(folder / "r.model.h5") as b:
-        for name, tolerance in (("fit/gram", 1e-12), ("variants/mean", 1e-12), ("fit/weights", 1e-5)):
+        for name, tolerance in (("fit/gram", 1e-12), ("variants/mean", 1e-12), ("fit/weights", 1e-4)):
             assert np.abs(a[name][:] - b[name][:]).max() <= tolerance * np.abs(b[name][:]).max(), name
         assert a.attrs["theta"] == pytest.approx(b.attrs["theta"], rel=1e-12)
         # REML's ratio is rounded to 6 decimals, which last bits may turn either way.
         for name in ("signal_variance", "noise_variance", "log_likelihood"):
-            assert a.attrs[name] == pytest.approx(b.attrs[name], rel=1e-5), name
+            assert a.attrs[name] == pytest.approx(b.attrs[name], rel=1e-4), name
         assert np.ptp(b["fit/gram"][:]) > 0.1
 
 
