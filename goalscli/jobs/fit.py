@@ -36,6 +36,18 @@ class FitRequest:
         """Ready for JSON."""
         return asdict(self)
 
+    def datasets(self) -> list[Dataset]:
+        """Read, filter and align the data, one dataset a trait; see :func:`goalscli.jobs.inputs.read_datasets`."""
+        return read_datasets(
+            self.genotypes,
+            self.tables,
+            self.filters,
+            self.treatment,
+            selection=self.selection,
+            intercept=self.intercept,
+            check_samples=self.model.check_memory,
+        )
+
 
 def fit(
     request: FitRequest,
@@ -67,15 +79,7 @@ def fit(
     named = (request.tables.pheno_name or "one").split(",")
     for prefix in output_prefixes(out, named):
         refuse_existing(fit_outputs(prefix), overwrite)
-    datasets = read_datasets(
-        request.genotypes,
-        request.tables,
-        request.filters,
-        request.treatment,
-        selection=request.selection,
-        intercept=request.intercept,
-        check_samples=request.model.check_memory,
-    )
+    datasets = request.datasets()
     prefixes = output_prefixes(out, [dataset.trait for dataset in datasets])
     for prefix in prefixes:
         refuse_existing(fit_outputs(prefix), overwrite)

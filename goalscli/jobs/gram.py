@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from goalscli.dataset import Dataset
 from goalscli.errors import InputError
 from goalscli.jobs.fit import FitRequest
-from goalscli.jobs.inputs import output_prefixes, read_datasets
+from goalscli.jobs.inputs import output_prefixes
 from goalscli.jobs.scan_request import Part
 from goalscli.kernels import GRAM_VARIANTS, kernel
 from goalscli.provenance import canonical_json, digests, provenance
@@ -47,15 +47,7 @@ def gram(
     list of Path
         PREFIX.gram-K-of-N.h5, one a trait.
     """
-    datasets = read_datasets(
-        request.genotypes,
-        request.tables,
-        request.filters,
-        request.treatment,
-        selection=request.selection,
-        intercept=request.intercept,
-        check_samples=request.model.check_memory,
-    )
+    datasets = request.datasets()
     prefixes = output_prefixes(out, [dataset.trait for dataset in datasets])
     paths = [Path(f"{prefix}.gram-{part.number}-of-{part.count}.h5") for prefix in prefixes]
     refuse_existing(paths, overwrite)
