@@ -121,11 +121,7 @@ def joint_posterior(
         check_size=lambda n, _: check_memory(7 * 8.0 * n**2 + 2**28, f"a joint posterior of {n} samples", memory_gb),
     )
     index = _chosen(request, dataset, attributes, scan_prefix(model))
-    n = dataset.n_samples
-    if request.psi:
-        require_smooth(fitted.kernel, "--psi", "leave out --psi")
-    needed = 7 * 8.0 * n**2 + 8.0 * request.draws * (2 * n * request.psi + 2 * len(index)) + 2**28
-    check_memory(needed, f"a joint posterior of {n} samples with {request.draws} draws", memory_gb)
+    _check_request(request, fitted.kernel, dataset.n_samples, len(index), memory_gb)
     values = dataset.values(index)
     xi = request.xi * (dataset.allele_step[index] if request.xi_unit == "allele" else np.ones(len(index)))
     rng = np.random.default_rng(request.seed)
@@ -136,20 +132,29 @@ def joint_posterior(
     if request.psi:
         with Progress("psi", len(index)) as progress:
             slope = fitted.joint_slope(values, request.draws, rng, progress.advance)
-    record = provenance(asdict(request), {"model": attributes["digest"]}, threads or cpu_limit())
+    told = {
+        "model_digest": attributes["digest"],
+        "settings": asdict(request),
+        "provenance": provenance(asdict(request), {"model": attributes["digest"]}, threads or cpu_limit()),
+        "phenotype": dataset.trait,
+    }
     table = effect_rows(dataset, index, shift, slope, request)
-    correlation = correlations(shift.covariance)
+    correlation = pd.DataFrame(correlations(shift.covariance), columns=table["ID"].to_numpy())
+    correlation.insert(0, "ID", table["ID"])
     with atomic(paths[1]) as first, atomic(paths[2]) as second:
         first.write_text(tsv(table))
-        named = pd.DataFrame(correlation, columns=table["ID"].to_numpy())
-        named.insert(0, "ID", table["ID"])
-        second.write_text(tsv(named))
-        _save(paths[0], dataset, index, shift, draws, slope, {
-            "model_digest": attributes["digest"], "settings": asdict(request), "provenance": record,
-            "phenotype": dataset.trait,
-        })  # fmt: skip
+        second.write_text(tsv(correlation))
+        _save(paths[0], dataset, index, shift, draws, slope, told)
     LOG.info("wrote %s", ", ".join(map(str, paths)))
     return paths
+
+
+def _check_request(request: PosteriorRequest, kernel: str, n: int, m: int, memory_gb: float | None) -> None:
+    """Refuse before any work what has no psi, or draws that do not fit."""
+    if request.psi:
+        require_smooth(kernel, "--psi", "leave out --psi")
+    needed = 7 * 8.0 * n**2 + 8.0 * request.draws * (2 * n * request.psi + 2 * m) + 2**28
+    check_memory(needed, f"a joint posterior of {n} samples with {request.draws} draws", memory_gb)
 
 
 def _chosen(request: PosteriorRequest, dataset: Dataset, model: Mapping[str, Any], prefix: str) -> NDArray[np.intp]:
