@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
-from importlib import import_module
-from typing import Any
 
 import click
 
 from goalscli import __version__
+from goalscli.cli.lazy import LazyGroup
 from goalscli.errors import GoalsError, told
 
 COMMANDS = {
@@ -24,41 +22,12 @@ COMMANDS = {
     "top": ("goalscli.cli.top", "Print the top variants of a scan."),
     "export": ("goalscli.cli.export", "Write every variant's scores as TSV or Parquet."),
     "info": ("goalscli.cli.info", "Say what a model or scores file holds."),
-    "plot": ("goalscli.cli.plot", "Draw a scan: Manhattan plot, local effects by group."),
+    "plot": ("goalscli.cli.plot", "Draw a scan: genome, effects by group, sample or genotype."),
     "simulate": ("goalscli.cli.simulate", "Make data with known truth."),
 }
 
 
-class LazyGroup(click.Group):
-    """Knows its commands' names and short helps without importing them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of the work, not of the alphabet."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import the command's module."""
-        if name not in COMMANDS:
-            return None
-        command: click.Command = import_module(COMMANDS[name][0]).command
-        return command
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; end quietly where the reader of our output (head, say) has left."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            # Python flushes what is left when it ends: that must go somewhere.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of short helps."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, commands_at=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="goals")
 def goals() -> None:
     """Which variants matter for a trait, in which individuals, and how sure that is.

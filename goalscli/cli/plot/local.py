@@ -1,4 +1,4 @@
-"""``goals plot``."""
+"""``goals plot local``."""
 
 from __future__ import annotations
 
@@ -9,29 +9,7 @@ import click
 from goalscli.cli import options as opt
 
 
-@click.group("plot")
-def command() -> None:
-    """Draw a scan to a .png, .pdf or .svg file."""
-
-
-@command.command("manhattan")
-@click.argument("scores", metavar="SCORES.scores.h5")
-@opt.out_file
-@opt.overwrite
-@click.option(
-    "--value",
-    metavar="p|score|loco|rate|psi",
-    help="-log10 p, the signed effect, -log10 p without the chromosome, RATE or psi. Default: p, if there.",
-)
-@click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most.")
-def manhattan(scores: str, out: str, overwrite: bool, value: str | None, n_labels: int) -> None:
-    """Draw all variants along the genome."""
-    from goalscli.jobs.plot import plot_manhattan
-
-    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, overwrite=overwrite))
-
-
-@command.command("local")
+@click.command("local")
 @click.argument("scores", metavar="SCORES.scores.h5")
 @opt.out_file
 @opt.overwrite
@@ -62,7 +40,7 @@ def manhattan(scores: str, out: str, overwrite: bool, value: str | None, n_label
 @click.option("--model", metavar="FILE", help="Where local scores were not stored. Default: beside the scores.")
 @opt.moved
 @opt.common
-def local(scores: str, out: str, overwrite: bool, snps: tuple[str, ...], **options: Any) -> None:
+def command(scores: str, out: str, overwrite: bool, snps: tuple[str, ...], **options: Any) -> None:
     """Draw local effects by group (cage, family) for the groups with the least and the greatest means."""
     options.pop("memory")
     with opt.session(options, None):

@@ -1,0 +1,17 @@
+"""``goals plot``."""
+
+from __future__ import annotations
+
+import click
+
+from goalscli.cli.lazy import LazyGroup
+
+PICTURES = {
+    "manhattan": ("goalscli.cli.plot.manhattan", "All variants along the genome."),
+    "local": ("goalscli.cli.plot.local", "Local effects by group (cage, family)."),
+}
+
+
+@click.group("plot", cls=LazyGroup, commands_at=PICTURES)
+def command() -> None:
+    """Draw a scan to a .png, .pdf or .svg file."""

@@ -1,0 +1,24 @@
+"""``goals plot manhattan``."""
+
+from __future__ import annotations
+
+import click
+
+from goalscli.cli import options as opt
+
+
+@click.command("manhattan")
+@click.argument("scores", metavar="SCORES.scores.h5")
+@opt.out_file
+@opt.overwrite
+@click.option(
+    "--value",
+    metavar="p|score|loco|rate|psi",
+    help="-log10 p, the signed effect, -log10 p without the chromosome, RATE or psi. Default: p, if there.",
+)
+@click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most.")
+def command(scores: str, out: str, overwrite: bool, value: str | None, n_labels: int) -> None:
+    """Draw all variants along the genome."""
+    from goalscli.jobs.plot import plot_manhattan
+
+    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, overwrite=overwrite))

@@ -1,0 +1,8 @@
+"""``goals plot``: pictures of a scores file."""
+
+from __future__ import annotations
+
+from goalscli.jobs.plot.genome import plot_manhattan
+from goalscli.jobs.plot.local import LocalPlot, plot_local
+
+__all__ = ["LocalPlot", "plot_local", "plot_manhattan"]

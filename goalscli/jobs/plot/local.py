@@ -1,0 +1,125 @@
+"""``goals plot local``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goalscli.errors import InputError
+from goalscli.jobs.plot.reading import label_of, local_of
+from goalscli.jobs.results import Scores, only_variants, read_scores
+from goalscli.plots import (
+    GroupBox,
+    LocalPanel,
+    between_group_share,
+    local,
+    permutation_reference,
+    save,
+    select_groups,
+    top_loci,
+)
+from goalscli.store import refuse_existing
+
+
+@dataclass(frozen=True)
+class LocalPlot:
+    """Settings of the picture by group.
+
+    Attributes
+    ----------
+    snps : tuple of str
+        Variant IDs; the top variants of different loci where empty.
+    top : int
+        How many top variants where none is named.
+    n_groups : int
+        Groups with the least and as many with the greatest mean.
+    min_group_size : int
+        Smaller groups are left out.
+    permutations, seed : int
+        Of the reference of the between-group share.
+    model, genotypes : str, optional
+        Where local scores must be computed: the model, and the genotypes' PLINK prefix if moved.
+    """
+
+    snps: tuple[str, ...] = ()
+    top: int = 2
+    n_groups: int = 8
+    min_group_size: int = 3
+    permutations: int = 200
+    seed: int = 1
+    model: str | None = None
+    genotypes: str | None = None
+
+
+def plot_local(
+    scores: str | Path,
+    out: str | Path,
+    settings: LocalPlot = LocalPlot(),
+    *,
+    overwrite: bool = False,
+) -> Path:
+    """Draw local effects by group, for the groups with the least and the greatest means.
+
+    Raises
+    ------
+    InputError
+        An unknown variant, no groups large enough, or local scores that are neither stored nor computable.
+    """
+    out = Path(out)
+    refuse_existing([out], overwrite)
+    read = read_scores(scores)
+    if settings.snps:
+        index = only_variants(read, list(settings.snps))
+    else:
+        index = top_loci(read.variants["chrom"], read.variants["pos"], read.goals["z"], settings.top, window=5_000_000)
+    effects = -local_of(read, index, settings.model, settings.genotypes) / read.xi
+    panels = [_panel(read, int(i), row.astype(np.float64), settings) for i, row in zip(index, effects, strict=True)]
+    figure = local(panels, title=f"{read.attributes['phenotype']}: local effects by group")
+    save(figure, out)
+    return out
+
+
+def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPlot) -> LocalPanel:
+    variants, group = read.variants, read.samples["group"]
+    lowest, highest, left_out = select_groups(
+        effects, group, n_groups=settings.n_groups, min_size=settings.min_group_size
+    )
+    if not lowest and not highest:
+        raise InputError(
+            f"no group has {settings.min_group_size} samples ({left_out} smaller groups)",
+            where=str(read.path),
+            remedy="fit with --groups and --group-column, or lower --min-group-size",
+        )
+    share = between_group_share(effects, group)
+    free = permutation_reference(effects, group, within=None, n_permutations=settings.permutations, seed=settings.seed)
+    relative = effects.std(ddof=1) / max(abs(effects.mean()), np.finfo(float).tiny)
+    caption = f"sd of local effects over all samples {relative:.0%} of their mean"
+    caption += f"; between-group share of local variance {share:.2f}; samples permuted freely {free:.2f}"
+    family = read.samples["family"]
+    if _families_differ(family, group):
+        within = permutation_reference(
+            effects, group, within=family, n_permutations=settings.permutations, seed=settings.seed
+        )
+        caption += f", within families {within:.2f}"
+    if left_out:
+        caption += f". {left_out} groups of fewer than {settings.min_group_size} left out"
+    name, place = label_of(read, i), f"{variants['chrom'][i]}:{variants['pos'][i]:,}"
+    named = f"{name} ({place})" if name == variants["id"][i] else place
+    return LocalPanel(
+        title=f"{named}  A1 {variants['a1'][i]}, A2 {variants['a2'][i]}",
+        groups=tuple(GroupBox(label, effects[group == label]) for label in (*lowest, *highest)),
+        n_lowest=len(lowest),
+        overall_mean=float(effects.mean()),
+        caption=caption,
+        y_label=f"local effect of A1\n(trait sd per {read.unit})",
+    )
+
+
+def _families_differ(family: NDArray[np.object_], group: NDArray[np.object_]) -> bool:
+    """Families are known, and are not the groups themselves."""
+    known: Sequence[str] = [f for f in family if f not in ("", "0")]
+    return len(set(known)) > 1 and len(set(known)) < len(known) and bool(np.any(family != group))
