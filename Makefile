@@ -1,19 +1,20 @@
 # What a developer runs. Needs make and Python >= 3.11; everything else goes into .venv.
-# PYTHON=/path/to/python3 names the interpreter; ARGS="-k scan -x" is passed on to pytest.
+# PYTHON=/path/to/python3 names the interpreter; ARGS="-k scan -x" is passed on to pytest; JOBS: tests at once.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
 PYTHON ?=
 LOWEST_PYTHON ?= python3.11
 ARGS ?=
+JOBS ?= 2
 
 CANDIDATES := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
-# Exit 5 is pytest's word for "no test was collected".
+# Exit 5 is pytest's word for "no test was collected". One thread of BLAS a job: more would stand in each other's way.
 define pytest
-$(1)/python -m pytest -m "not slow" $(ARGS); status=$$?; \
+OPENBLAS_NUM_THREADS=1 $(1)/python -m pytest -m "not slow" -n $(JOBS) --dist worksteal $(ARGS); status=$$?; \
 if [ $$status -eq 5 ]; then echo "make $@: FAILED, pytest found no test to run" >&2; fi; exit $$status
 endef
 

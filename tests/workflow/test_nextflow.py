@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 from helpers import assert_same
 
 from workflow.conftest import ROOT, Folder
@@ -92,6 +93,7 @@ def whole(folder: Folder, section: str, trait: str) -> tuple[Path, Path]:
     tables = [ROOT / "data_samples" / f"mice.{name}.tsv" for name in ("pheno", "covar", "groups")]
     meta = {"meta.id": trait, "meta.pheno_name": trait}
     fit = {**meta, "args": f"{told['genotypes_option']} {told['tables_options']}"}
+    tasks("check", fit, [*genotypes, *tables], section)
     grams = [
         tasks("gram", {**fit, "part": str(k), "parts": "2"}, [*genotypes, *tables], section)[0] for k in (1, 2)
     ]  # fmt: skip
@@ -99,6 +101,14 @@ def whole(folder: Folder, section: str, trait: str) -> tuple[Path, Path]:
     scan = {**meta, "args": told["genotypes_option"], "model": model.name, "parts": "3"}
     parts = [tasks("scan", {**scan, "part": str(k)}, [model, *genotypes], section)[0] for k in (1, 2, 3)]
     scores = tasks("merge", {**meta, "scans": " ".join(p.name for p in parts)}, parts, section)[0]
+    (table,) = tasks("top", {**meta, "args": told["top_options"], "scores": scores.name}, [scores], section)
+    assert section == "stub" or len(table.read_text().splitlines()) == 1 + int(told["top_options"].split()[-1])
+    for picture in told["plots"].split(","):
+        options = told["genotypes_option"] if picture == "local" else ""
+        plot = {**meta, "args": options, "scores": scores.name, "picture": picture}
+        (drawn,) = tasks("plot", plot, [scores, model, *genotypes], section)
+        assert drawn.name == f"{trait}.{picture}.png"
+        assert section == "stub" or drawn.read_bytes().startswith(b"\x89PNG")
     return model, scores
 
 
@@ -123,14 +133,31 @@ def test_the_version_command_prints_the_version_alone(folder: Folder) -> None:
 
 
 def test_every_module_has_the_form_of_nf_core() -> None:
-    assert set(MODULES) == {"gram", "fit", "scan", "merge"}
+    assert set(MODULES) == {"check", "gram", "fit", "scan", "merge", "top", "plot"}
     for name, path in MODULES.items():
         module = Module.read(name)
         assert {"input", "output", "when", "script", "stub"} <= set(module.sections)
         assert "task.ext.when == null || task.ext.when" in module.sections["when"]
-        assert re.search(r"^    tuple val\(meta\), ", module.sections["input"], re.MULTILINE)
+        assert re.search(r"^    (tuple val\(meta\), |val meta$)", module.sections["input"], re.MULTILINE)
         assert re.search(r"    label 'process_\w+'", module.sections["head"])
         assert (path.parent / "environment.yml").is_file()
+        told = yaml.safe_load((path.parent / "meta.yml").read_text("utf-8"))
+        emitted = re.findall(r"emit: (\w+)", module.sections["output"])
+        assert (told["name"], list(told["output"])) == (f"goals_{name}", emitted)
+        lines = [line.strip() for line in module.sections["input"].splitlines() if line.strip()]
+        named = [re.findall(r"(?:val|path)[ (](\w+)", line) for line in lines]
+        assert named == [
+            [key for one in (group if isinstance(group, list) else [group]) for key in one] for group in told["input"]
+        ]
+
+
+@pytest.mark.slow
+def test_a_check_that_fails_tells_what_is_wrong(folder: Folder) -> None:
+    script = Module.read("check").script(
+        "script", {"args": f"--bfile {ROOT}/data_samples/mice --pheno {ROOT}/data_samples/mice.pheno.tsv",
+                   "meta.pheno_name": "none", "prefix": "x", "task.cpus": "1", "task.memory.toGiga()": "2"}
+    )  # fmt: skip
+    assert "no column 'none'" in folder.sh(script, code=2)
 
 
 @pytest.mark.parametrize(
