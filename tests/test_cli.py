@@ -162,6 +162,32 @@ def test_several_traits(here: Here, folder: Path):
     assert (folder / "r.B.top.tsv").read_text() != (folder / "r.A.top.tsv").read_text()
 
 
+def test_traits_of_the_same_samples_share_the_gram_matrix(here: Here, folder: Path):
+    table = pd.read_csv(folder / "pheno.tsv", sep="\t")
+    fewer = np.flatnonzero(table["A"].notna())[3]
+    table["C"] = table["A"].where(np.arange(len(table)) != fewer)
+    table.to_csv(folder / "three.tsv", sep="\t", index=False, na_rep="NA")
+    call = ("fit", "--bfile", "d", "--pheno", "three.tsv", "--threads", "1")
+    for trait in "ABC":
+        here.well(*call, "--pheno-name", trait, "--out", f"alone.{trait}")
+    told = here.well(*call, "--pheno-name", "A,B,C", "--out", "r").err
+    assert re.findall(r"trait (\w) has the same samples and variants: the Gram matrix is shared", told) == ["B"]
+    with h5py.File(folder / "r.A.model.h5") as model:
+        n = len(model["samples/iid"])
+    # Room for a fit, but not for another matrix: computed again.
+    told = here.well(*call, "--pheno-name", "A,B", "--memory", str(0.25 + 3.5 * 8 * n**2 / 2**30), "--out", "s2").err
+    assert "shared" not in told
+    for trait, prefix in (("A", "r"), ("B", "r"), ("C", "r"), ("A", "s2"), ("B", "s2")):
+        assert_same_model(folder / f"{prefix}.{trait}.model.h5", folder / f"alone.{trait}.model.h5")
+
+
+def assert_same_model(one: Path, other: Path) -> None:
+    with h5py.File(one) as a, h5py.File(other) as b:
+        for name in ("fit/gram", "fit/weights", "samples/iid", "variants/id"):
+            assert np.array_equal(a[name][:], b[name][:])
+        assert (a.attrs["signal_variance"], a.attrs["theta"]) == (b.attrs["signal_variance"], b.attrs["theta"])
+
+
 def test_top_and_the_sign_of_effect(here: Here, folder: Path, dosages: np.ndarray):
     (folder / "top.tsv").write_text(here.well("top", "s.scores.h5", "-n", str(2 * J)).out)
     top = table(folder / "top.tsv")

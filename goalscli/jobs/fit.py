@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.dataset import Dataset, Treatment
+from goalscli.jobs.features import bases
 from goalscli.jobs.inputs import GenotypeFiles, Selection, Tables, output_prefixes, read_datasets
 from goalscli.jobs.model_file import save_model
 from goalscli.models.exact import ExactGP
@@ -53,7 +54,7 @@ def fit(
     request: FitRequest,
     out: str,
     *,
-    base: Callable[[Dataset], NDArray[np.float64] | None] = lambda dataset: None,
+    base: Callable[[Dataset], NDArray[np.float64]] | None = None,
     overwrite: bool = False,
     threads: int | None = None,
 ) -> list[Path]:
@@ -64,8 +65,9 @@ def fit(
     request : FitRequest
     out : str
         PREFIX; for several traits PREFIX.TRAIT is used.
-    base : callable
-        Gives the Gram matrix's base of a dataset where it has been computed (:class:`goalscli.jobs.gram.GramParts`).
+    base : callable, optional
+        Gives the Gram matrix's base of a dataset where it has been computed (:class:`goalscli.jobs.gram.GramParts`);
+        otherwise it is computed, once for traits of the same samples and variants that follow each other.
     overwrite : bool
         Replace results that exist.
     threads : int, optional
@@ -83,9 +85,10 @@ def fit(
     prefixes = output_prefixes(out, [dataset.trait for dataset in datasets])
     for prefix in prefixes:
         refuse_existing(fit_outputs(prefix), overwrite)
+    computed = bases(request.model, datasets) if base is None else map(base, datasets)
     return [
-        _fit_one(request, dataset, prefix, threads, base(dataset))
-        for dataset, prefix in zip(datasets, prefixes, strict=True)
+        _fit_one(request, dataset, prefix, threads, of)
+        for dataset, prefix, of in zip(datasets, prefixes, computed, strict=True)
     ]
 
 
@@ -95,7 +98,7 @@ def fit_outputs(prefix: str) -> list[Path]:
 
 
 def _fit_one(
-    request: FitRequest, dataset: Dataset, prefix: str, threads: int | None, base: NDArray[np.float64] | None
+    request: FitRequest, dataset: Dataset, prefix: str, threads: int | None, base: NDArray[np.float64]
 ) -> Path:
     LOG.info("trait %s: %d samples, %d variants", dataset.trait, dataset.n_samples, dataset.n_variants)
     LOG.info("%s", dataset.accounting.table().rstrip())

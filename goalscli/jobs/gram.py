@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,12 @@ from numpy.typing import NDArray
 
 from goalscli.dataset import Dataset
 from goalscli.errors import InputError
+from goalscli.jobs.features import identity
 from goalscli.jobs.fit import FitRequest
 from goalscli.jobs.inputs import output_prefixes
 from goalscli.jobs.scan_request import Part
-from goalscli.kernels import GRAM_VARIANTS, kernel
-from goalscli.provenance import canonical_json, digests, provenance
-from goalscli.runtime import LOG, Progress, cpu_limit
+from goalscli.provenance import provenance
+from goalscli.runtime import LOG, cpu_limit
 from goalscli.store import Writer, opened, read_attributes, refuse_existing
 
 KIND = "goalscli-gram"
@@ -59,14 +58,7 @@ def gram(
 def _one(request: FitRequest, dataset: Dataset, part: Part, path: Path, threads: int) -> None:
     rows = part.rows(dataset.n_variants)
     index = np.arange(rows.start, rows.stop)
-    with Progress("Gram matrix", len(index)) as progress:
-
-        def blocks() -> Any:
-            for chunk in dataset.chunks(GRAM_VARIANTS, index):
-                yield chunk.values
-                progress.advance(len(chunk.index))
-
-        base = kernel(request.model.kernel).base(blocks(), dataset.n_samples)
+    base = request.model.base(dataset, index)
     attributes = {
         "kernel": request.model.kernel,
         "identity": identity(dataset),
@@ -85,16 +77,6 @@ def _one(request: FitRequest, dataset: Dataset, part: Part, path: Path, threads:
     finally:
         path.with_name(path.name + ".partial").unlink(missing_ok=True)
     LOG.info("wrote %s", path)
-
-
-def identity(dataset: Dataset) -> str:
-    """SHA-256 of what determines the features: genotypes, samples, variants, treatment."""
-    told = {"treatment": asdict(dataset.treatment), "digests": digests(dataset.source.files)}
-    digest = hashlib.sha256(canonical_json(told).encode())
-    for array in (dataset.variants.file_index, dataset.variants.mean, dataset.variants.sd):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update("\n".join([*dataset.samples.fid, *dataset.samples.iid]).encode())
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from goalscli.dataset import Dataset
 from goalscli.errors import Problems, SettingsError
 from goalscli.kernels import GRAM_VARIANTS, kernel, median_bandwidth
@@ -101,7 +104,7 @@ class ExactGP:
         self.check_memory(n)
         function = kernel(self.kernel)
         if base is None:
-            base = self._base(dataset)
+            base = self.base(dataset)
         theta = self.theta
         if theta is None:
             by_count = self.bandwidth == "1/J" or not function.has_bandwidth
@@ -139,11 +142,13 @@ class ExactGP:
         posterior.log()
         return posterior
 
-    def _base(self, dataset: Dataset) -> Array:
-        with Progress("Gram matrix", dataset.n_variants) as progress:
+    def base(self, dataset: Dataset, index: NDArray[np.intp] | None = None) -> Array:
+        """What the kernel rests on, summed over the variants ``index`` (all where None), (N, N) float64."""
+        count = dataset.n_variants if index is None else len(index)
+        with Progress("Gram matrix", count) as progress:
 
             def blocks() -> Iterator[Array]:
-                for chunk in dataset.chunks(GRAM_VARIANTS):
+                for chunk in dataset.chunks(GRAM_VARIANTS, index):
                     yield chunk.values
                     progress.advance(len(chunk.index))
 
