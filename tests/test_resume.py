@@ -33,7 +33,7 @@ main()
 """
 WRITE, FILL, ADD = (("goalscli.store", "Writer", method) for method in ("write", "fill", "add"))
 # Called for each column of a chunk and once for its marks: a signal here comes amid a chunk.
-RUNS = ("goalscli.store", "", "runs")
+RUNS = ("goalscli.store.writer", "", "runs")
 FINISH = ("goalscli.store", "Writer", "finish")
 GENOTYPES = ("goalscli.dataset", "Dataset", "values")
 

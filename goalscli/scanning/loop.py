@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
@@ -23,36 +22,6 @@ from goalscli.scores import Arrays, BoundScore, Field, LocalScore, Score, Staged
 T = TypeVar("T")
 
 TARGET_CHUNK_BYTES = 64 * 1024**2
-
-
-@dataclass(frozen=True)
-class LocalRequest:
-    """Which variants' local scores to keep.
-
-    Attributes
-    ----------
-    everything : bool
-        All variants.
-    top : int
-        The ``top`` variants of greatest |z|, ties by file order.
-    named : (K,) intp, optional
-        These rows of the variant table, ascending.
-    """
-
-    everything: bool = False
-    top: int = 0
-    named: NDArray[np.intp] | None = None
-
-    @property
-    def count(self) -> int:
-        """How many are chosen; 0 for none, and for all."""
-        return self.top if self.named is None else len(self.named)
-
-    def choose(self, ranking: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the chosen rows, ascending, once all variants are ranked."""
-        if self.named is not None:
-            return self.named
-        return np.sort(np.argsort(-np.abs(ranking), kind="stable")[: self.top])
 
 
 class Sink(Protocol):
@@ -250,82 +219,3 @@ def local_scores(score: LocalScore, dataset: Dataset, index: NDArray[np.intp]) -
             for block in chunk.blocks():
                 rows[np.searchsorted(chunk.index, block.index)] = score.local(block)[block.columns]
             yield rows
-
-
-@dataclass(frozen=True, eq=False)
-class ScanResult:
-    """A scan in memory.
-
-    Attributes
-    ----------
-    columns : mapping of str to (J,) float64
-        "goals/score", "goals/sd", …
-    attributes : mapping of str to mapping
-        By score: λ_GC, how p was calibrated, …
-    local_index : (K,) intp
-        Rows of the variant table whose local scores were kept, ascending.
-    local : mapping of str to (K, N) float32
-        By score; empty where none was asked for or no score has any.
-    dataset : Dataset
-    """
-
-    columns: Mapping[str, NDArray[np.float64]]
-    attributes: Mapping[str, Mapping[str, Any]]
-    local_index: NDArray[np.intp]
-    local: Mapping[str, NDArray[np.float32]]
-    dataset: Dataset
-
-
-class _Memory:
-    """A sink of arrays in memory."""
-
-    def __init__(self, n_variants: int) -> None:
-        self._n, self.arrays = n_variants, {}  # type: int, dict[str, NDArray[Any]]
-
-    def write(self, index: NDArray[np.intp], columns: Mapping[str, NDArray[Any]]) -> None:
-        for name, values in columns.items():
-            if name not in self.arrays:
-                self.arrays[name] = np.empty((self._n, *values.shape[1:]), dtype=values.dtype)
-            self.arrays[name][index] = values
-
-    def read(self, name: str) -> NDArray[Any]:
-        return self.arrays[name]
-
-
-def scan(
-    posterior: Any,
-    dataset: Dataset,
-    scores: Sequence[Any],
-    *,
-    local: LocalRequest = LocalRequest(),
-    chunk_size: int | None = None,
-    threads: int | None = None,
-) -> ScanResult:
-    """Score every variant of ``dataset`` in memory.
-
-    Parameters
-    ----------
-    posterior : Posterior
-        From a model's ``fit``.
-    dataset : Dataset
-    scores : sequence of score settings
-        E.g. ``[Goals(xi=1.0)]``.
-    local : LocalRequest
-    chunk_size, threads : int, optional
-        See :func:`stream`.
-    """
-    bound = bind(posterior, dataset, scores)
-    sink = _Memory(dataset.n_variants)
-    everything = np.arange(dataset.n_variants)
-    stream(bound, dataset, sink, everything, keep_local=local.everything, chunk_size=chunk_size, threads=threads)
-    changed, attributes = finish(bound, sink.read)
-    index, kept = np.empty(0, np.intp), {}
-    found = local_score(bound)
-    if found is not None:
-        name, score = found
-        if local.everything:
-            index, kept = everything, {name: sink.arrays.pop(f"{name}/local")}
-        elif local.count:
-            index = local.choose(sink.read(f"{name}/{score.options.ranking}"))
-            kept = {name: np.concatenate(list(local_scores(score, dataset, index)))}
-    return ScanResult(sink.arrays | changed, attributes, index, kept, dataset)

@@ -1,12 +1,7 @@
-"""HDF5 files: named arrays filled by runs of variants, atomic finish, resume. Knows no model and no score.
-
-A file lives under PATH.partial until :meth:`Writer.finish` renames it. Columns are contiguous and allocated when made,
-so that filling them changes no HDF5 metadata: after a SIGKILL the file opens, and what was marked done is there.
-"""
+"""Files being made: named arrays filled by runs of variants, marks of what is done, resume."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -18,35 +13,12 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError, OutputError, is_locked, mended, told
+from goalscli.errors import OutputError, is_locked, mended, told
 from goalscli.provenance import canonical_json
+from goalscli.store.files import partial_path, unwritten
+from goalscli.store.reading import JSON_MARK, check_equal, read_attributes
 
 DONE = "progress/done"
-
-_JSON = "json:"
-
-
-def refuse_existing(paths: list[Path], overwrite: bool) -> None:
-    """Raise OutputError when one of these results exists already, unless it may be overwritten."""
-    there = [str(p) for p in paths if p.exists()]
-    if there and not overwrite:
-        raise OutputError("exists already", where=", ".join(there), remedy="give another --out, or --overwrite")
-
-
-@contextmanager
-def atomic(path: str | Path) -> Iterator[Path]:
-    """Yield PATH.partial to write to; it becomes PATH when the block ends well and is removed when not."""
-    path = Path(path)
-    partial = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield partial
-        os.replace(partial, path)
-    except OSError as error:
-        raise _unwritten(path, error) from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
 
 
 def runs(index: NDArray[np.intp]) -> Iterator[tuple[slice, slice]]:
@@ -90,7 +62,7 @@ class Writer:
             with suppress(OSError):
                 if not is_locked(error):
                     at.unlink()
-            raise _unwritten(path, error) from error
+            raise unwritten(path, error) from error
         writer = cls(file, path)
         try:
             writer.set_attributes("/", {"format": kind, "format_version": 1, "complete": False, **attributes})
@@ -127,7 +99,7 @@ class Writer:
             target = self._file.require_group(group)
             for name, value in attributes.items():
                 coded = isinstance(value, dict | list | tuple)
-                target.attrs[name] = _JSON + canonical_json(value) if coded else value
+                target.attrs[name] = JSON_MARK + canonical_json(value) if coded else value
 
     def add(self, name: str, values: NDArray[Any], description: str = "", unit: str = "") -> None:
         """Store a whole array; object arrays as UTF-8 strings."""
@@ -246,7 +218,7 @@ class Writer:
             if isinstance(error, RuntimeError) and "errno = " not in str(error):
                 raise
             self._let_go()
-            raise _unwritten(self.path, error) from error
+            raise unwritten(self.path, error) from error
 
     def _let_go(self) -> None:
         """Have HDF5 close the file in memory, and leave on disk what is there.
@@ -305,11 +277,6 @@ def _unopened(partial: Path, error: OSError) -> OutputError:
     )
 
 
-def _unwritten(path: Path, error: Exception) -> OutputError:
-    remedy = "make room there, or check the folder and its permissions; an interrupted scan goes on with --resume"
-    return OutputError(f"cannot be written ({told(error)})", where=path, remedy=mended(error, remedy))
-
-
 def _refuse_locked(partial: Path) -> None:
     """HDF5 empties a file before it asks for the lock: whoever is writing it must be found out before."""
     if partial.exists():
@@ -318,78 +285,3 @@ def _refuse_locked(partial: Path) -> None:
         except OSError as error:
             if is_locked(error):
                 raise
-
-
-def partial_path(path: str | Path) -> Path:
-    """Return the name an unfinished file has."""
-    path = Path(path)
-    return path.with_name(path.name + ".partial")
-
-
-def check_equal(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Raise OutputError, naming what differs, unless ``found`` holds every value of ``wanted``."""
-    for name, value in wanted.items():
-        have = found.get(name)
-        if canonical_json(have) != canonical_json(value):
-            changed = [name]
-            if isinstance(have, dict) and isinstance(value, dict):
-                changed = [k for k in sorted({*have, *value}) if have.get(k) != value.get(k)]
-            raise OutputError(
-                f"belongs to a run with other settings or inputs (differs in {', '.join(changed)})",
-                where=path,
-                remedy="give the same options and files, or delete it and start again",
-            )
-
-
-def read_attributes(group: h5py.Group) -> dict[str, Any]:
-    """Return a group's attributes as Python values, JSON decoded."""
-    out: dict[str, Any] = {}
-    for name, value in group.attrs.items():
-        if isinstance(value, str) and value.startswith(_JSON):
-            value = json.loads(value.removeprefix(_JSON))
-        out[name] = value.item() if isinstance(value, np.generic) else value
-    return out
-
-
-@contextmanager
-def opened(path: str | Path, kind: str | tuple[str, ...]) -> Iterator[h5py.File]:
-    """Open a complete file of ours for reading.
-
-    Raises
-    ------
-    InputError
-        Missing, not HDF5, of another kind, or unfinished.
-    """
-    path = Path(path)
-    kinds = (kind,) if isinstance(kind, str) else kind
-    if not path.is_file():
-        unfinished = partial_path(path).exists()
-        remedy = "finish it with --resume" if unfinished else "check the path"
-        raise InputError(
-            "no such file" + (" (only an unfinished one)" if unfinished else ""), where=path, remedy=remedy
-        )
-    try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise InputError(
-            f"not a readable HDF5 file ({told(error)})",
-            where=path,
-            remedy=mended(error, f"give a {' or '.join(kinds)} file"),
-        ) from error
-    with file:
-        found = file.attrs.get("format")
-        if found not in kinds:
-            raise InputError(
-                f"is a {found or 'foreign HDF5'} file, expected {' or '.join(kinds)}",
-                where=path,
-                remedy="give the file that goals fit (model) or goals scan (scores) wrote",
-            )
-        if not file.attrs.get("complete", False):
-            raise InputError("is not complete", where=path, remedy="finish it with --resume")
-        yield file
-
-
-def strings(dataset: h5py.Dataset) -> NDArray[np.object_]:
-    """Read a string array as Python str objects."""
-    values: NDArray[np.object_] = dataset.asstr()[:]
-    return values.astype(object)
