@@ -119,7 +119,8 @@ def test_the_slurm_profile(folder: Folder, page: Callable[[str], str]) -> None:
     fewer = "traits='[weight]' plots='[]' gram_parts=0 scan_parts=2"
     sooner = "--slurm-init-seconds-before-status-checks 2 --seconds-between-status-checks 2 --latency-wait 5"
     told = folder.sh(f"{command.rstrip()} {fewer} {account} {sooner}")
-    assert len(re.findall(r"has been submitted with SLURM jobid (\d+)", told)) == 4
+    # check, fit, two parts and the merge
+    assert len(re.findall(r"has been submitted with SLURM jobid (\d+)", told)) == 5
     results = folder.work / "demo/cluster/results"
     folder.run("goals", "scan", results / "weight.model.h5", "--out", "unsplit", "--threads", "1")
     assert_same(results / "weight.scores.h5", folder.work / "unsplit.scores.h5")

@@ -81,10 +81,12 @@ def test_wrong_configuration_is_refused(folder: Folder) -> None:
 
 
 def test_steps_can_be_switched(folder: Folder) -> None:
-    plain = small(folder, "--dry-run")
-    assert not re.search(r"^(check|gram) ", plain, re.MULTILINE)
-    more = small(folder, "check=True", "gram_parts=2", "--dry-run")
-    assert dict(re.findall(r"^(check|gram) +(\d+)", more, re.MULTILINE)) == {"check": "2", "gram": "4"}
+    def steps(*more: str) -> dict[str, str]:
+        return dict(re.findall(r"^(check|gram) +(\d+)", small(folder, *more, "--dry-run"), re.MULTILINE))
+
+    assert steps() == {"check": "2"}
+    assert steps("check=False") == {}
+    assert steps("gram_parts=2") == {"check": "2", "gram": "4"}
 
 
 def test_a_newer_table_leads_to_a_new_fit(folder: Folder) -> None:
