@@ -49,7 +49,18 @@ class LocalRequest:
         return self.top if self.named is None else len(self.named)
 
     def choose(self, ranking: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the chosen rows, ascending, once all variants are ranked."""
+        """Return the chosen rows, once all variants are ranked.
+
+        Parameters
+        ----------
+        ranking : (J,) float64
+            What the variants are ranked by, in absolute value.
+
+        Returns
+        -------
+        (K,) intp
+            Ascending.
+        """
         if self.named is not None:
             return self.named
         return np.sort(np.argsort(-np.abs(ranking), kind="stable")[: self.top])
@@ -311,8 +322,23 @@ def scan(
     scores : sequence of score settings
         E.g. ``[Goals(xi=1.0)]``.
     local : LocalRequest
-    chunk_size, threads : int, optional
-        See :func:`stream`.
+        Which variants' local scores to keep.
+    chunk_size : int, optional
+        Variants read at once; as many as about 64 MiB hold where None. It changes no bit.
+    threads : int, optional
+        Workers; all CPUs we may use where None.
+
+    Returns
+    -------
+    ScanResult
+        Columns in trait sd and the paper's sign f - g; J rows.
+
+    Raises
+    ------
+    InputError
+        A result is not finite.
+    SettingsError
+        A score needs what the posterior does not offer (psi and a kernel without derivatives, say).
     """
     bound = bind(posterior, dataset, scores)
     sink = _Memory(dataset.n_variants)

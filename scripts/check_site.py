@@ -71,10 +71,10 @@ def check(site: Path) -> Report:
     problems, external = [], set()
     for path, page in pages.items():
         name = path.relative_to(site)
-        for address in page.assets:
-            if fault := _fault(address, path, site, pages):
-                problems.append(f"{name}: {fault}")
-        problems += [f"{name}: its code names {url}" for text in page.code for url in re.findall(r"https?://[\w./-]+", text)]
+        faults = (_fault(address, path, site, pages) for address in page.assets)
+        problems += [f"{name}: {fault}" for fault in faults if fault]
+        named = (url for text in page.code for url in re.findall(r"https?://[\w./-]+", text))
+        problems += [f"{name}: its code names {url}" for url in named]
         for address in page.links:
             if REMOTE.match(address) or urlsplit(address).scheme in ("http", "https", "mailto"):
                 external.add(address)

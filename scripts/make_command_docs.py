@@ -48,7 +48,7 @@ def _commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Co
 
 
 def _file(name: str) -> str:
-    """goals plot manhattan → plot-manhattan.md."""
+    """Name the page: plot-manhattan.md for goals plot manhattan."""
     return name.removeprefix("goals ").replace(" ", "-") + ".md"
 
 
@@ -89,11 +89,10 @@ def _page(name: str, command: click.Command, text: str, example: tuple[str, Path
 
 def pages() -> dict[Path, str]:
     """Return every page by its path."""
-    (_, root, text), *commands = _commands(goals, "goals")
+    (_, _, text), *commands = _commands(goals, "goals")
     examples = _examples()
-    rows = [
-        f"| [`{name}`](commands/{_file(name)}) | {command.get_short_help_str(2 * WIDTH)} |\n" for name, command, _ in commands
-    ]
+    short = {name: command.get_short_help_str(2 * WIDTH) for name, command, _ in commands}
+    rows = [f"| [`{name}`](commands/{_file(name)}) | {told} |\n" for name, told in short.items()]
     index = f"{HEAD}| command | does |\n|---|---|\n{''.join(rows)}\n```text\n{text}\n```\n"
     return {DOCS / "commands.md": index} | {
         DOCS / "commands" / _file(name): _page(name, command, told, examples.get(name))

@@ -27,7 +27,8 @@ def on_config(config: Any) -> Any:
 
 def on_page_content(html: str, **_: Any) -> str:
     """Turn the references of docstrings, :func:`goalscli.scan`, into links where the name has a place in the site."""
-    return ROLE.sub(lambda m: f'<autoref optional identifier="{m[1]}"><code>{m[1].split(".")[-1]}</code></autoref>', html)
+    link = '<autoref optional identifier="{0}"><code>{1}</code></autoref>'
+    return ROLE.sub(lambda role: link.format(role[1], role[1].split(".")[-1]), html)
 
 
 def _absent(page: Any, docs: Path) -> bool:
