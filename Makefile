@@ -18,7 +18,7 @@ OPENBLAS_NUM_THREADS=1 $(1)/python -m pytest -m "not slow" -n $(JOBS) --dist wor
 if [ $$status -eq 5 ]; then echo "make $@: FAILED, pytest found no test to run" >&2; fi; exit $$status
 endef
 
-.PHONY: help venv demo test lint types layers lowest slow clean
+.PHONY: help venv demo docs test lint types layers lowest slow clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,11 @@ demo: .venv/.package ## the main job on data_samples, into demo/
 	tell demo/weight.manhattan.png "the genome in one picture"; \
 	tell demo/weight.local.png     "local effects of the top variants, by cage"; \
 	tell demo/weight.run.log       "what was done, with what settings"
+
+docs: .venv/.dev ## the documentation, into site/; python3 -m http.server -d site shows it
+	$(BIN)/interrogate --quiet goalscli
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python scripts/check_site.py site
 
 test: .venv/.test ## the tests, except those marked slow
 	@$(call pytest,$(BIN))
@@ -71,7 +76,7 @@ slow: ## the slow proofs and the benchmarks' smoke runs (minutes)
 	bash .ci/slow
 
 clean: ## remove the environments, demo/, builds and caches
-	rm -rf .venv .venv-lowest demo build dist *.egg-info
+	rm -rf .venv .venv-lowest demo site build dist *.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -18,7 +18,27 @@ EFFECT_NOTE = (
 def effect_table(
     variants: Mapping[str, NDArray[Any]], goals: Mapping[str, NDArray[np.float64]], xi: float
 ) -> pd.DataFrame:
-    """One row a variant, in file order: :func:`score_table` of the goals score alone."""
+    """One row a variant, in file order: :func:`goalscli.tables.score_table` of the goals score alone.
+
+    Parameters
+    ----------
+    variants : mapping
+        chrom, pos, id, a1, a2, a1_freq, n_obs: (J,) each.
+    goals : mapping of str to (J,) float64
+        score, sd, z, neg_log10_p, rms, spread, in the paper's sign f - g; loco_z and loco_neg_log10_p if computed.
+    xi : float
+        The shift, in its own unit (sd of genotype or allele).
+
+    Returns
+    -------
+    pandas.DataFrame
+        J rows; EFFECT = -SCORE/xi and EFFECT_SD = SD/|xi| in trait sd per unit of the shift, Z in EFFECT's sign.
+
+    Raises
+    ------
+    KeyError
+        One of these arrays is not there.
+    """
     return score_table(variants, {"goals": goals}, xi)
 
 
@@ -40,7 +60,12 @@ def score_table(
     Returns
     -------
     pandas.DataFrame
-        EFFECT = -SCORE/xi and EFFECT_SD = SD/|xi| are per unit of the shift; Z has EFFECT's sign.
+        J rows. EFFECT = -SCORE/xi and EFFECT_SD = SD/|xi| are in trait sd per unit of the shift; Z has EFFECT's sign.
+
+    Raises
+    ------
+    KeyError
+        One of these arrays is not there.
     """
     columns: dict[str, NDArray[Any]] = {
         "#CHROM": variants["chrom"],
@@ -76,7 +101,21 @@ def _goals_columns(goals: Mapping[str, NDArray[np.float64]], xi: float) -> dict[
 
 
 def top(table: pd.DataFrame, n: int, by: str = "Z") -> pd.DataFrame:
-    """Return the ``n`` rows of greatest |by|, ties in file order."""
+    """Return the ``n`` rows of greatest |by|, ties in file order.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row a variant.
+    n : int
+        How many; all where there are fewer.
+    by : str
+        A column of numbers.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
     order = np.argsort(-np.abs(table[by].to_numpy()), kind="stable")[:n]
     return table.iloc[order]
 

@@ -5,19 +5,30 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import goalscli
+from goalscli import ExactGP
+from goalscli.errors import SettingsError
+from goalscli.kernels import KERNELS
+from goalscli.scores import SCORES, score
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RESULT = re.compile(r"`((?:demo|toy)/[\w.]+)`")
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).with_suffix("").as_posix()
 
 
 def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
@@ -44,13 +55,14 @@ def paste(tmp_path: Path):
         program = ["bash", "-euo", "pipefail", "-c"] if kind == "bash" else [sys.executable, "-c"]
         done = subprocess.run([*program, text], cwd=work, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, f"{text}\nexit {done.returncode}\n{done.stderr}"
+        run.told += done.stderr
         return done.stdout
 
-    run.folder = work
+    run.folder, run.told = work, ""
     return run
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash", "python")], ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "bash", "python")], ids=named)
 def test_a_page_can_be_pasted_from_top_to_bottom(page: Path, paste) -> None:
     printed = [paste(kind, text) for kind, text in blocks(page, "bash", "python")]
     promised = RESULT.findall(page.read_text("utf-8"))
@@ -58,6 +70,9 @@ def test_a_page_can_be_pasted_from_top_to_bottom(page: Path, paste) -> None:
     for _, shown in blocks(page, "text"):
         if shown.startswith("#CHROM"):
             assert_same_table(shown, next(text for text in printed if "#CHROM" in text))
+        if shown.startswith("goals: error:"):
+            # The page breaks the line.
+            assert " ".join(shown.split()) in paste.told
 
 
 def assert_same_table(shown: str, printed: str) -> None:
@@ -71,30 +86,57 @@ def assert_same_table(shown: str, printed: str) -> None:
         assert [float(v) for v in a[5:]] == pytest.approx([float(v) for v in b[5:]], rel=1e-4)
 
 
-def test_the_commands_page_is_the_help_of_today() -> None:
-    spec = spec_from_file_location("make_command_docs", ROOT / "scripts" / "make_command_docs.py")
+def script(name: str) -> ModuleType:
+    spec = spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    script = module_from_spec(spec)
-    spec.loader.exec_module(script)
-    assert script.PAGE.read_text("utf-8") == script.page(), "run: python scripts/make_command_docs.py"
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_commands_pages_are_the_help_of_today() -> None:
+    assert script("make_command_docs").drift() == [], "run: python scripts/make_command_docs.py"
+
+
+def test_drift_of_the_commands_pages_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = script("make_command_docs")
+    shutil.copytree(DOCS, tmp_path / "docs")
+    monkeypatch.setattr(made, "DOCS", tmp_path / "docs")
+    pages = tmp_path / "docs" / "commands"
+    (pages / "gone.md").write_text("# goals gone\n")
+    (pages / "top.md").unlink()
+    (pages / "run.md").write_text("# goals run\n")
+    assert made.drift() == ["gone.md: no such command", "run.md: differs", "top.md: missing"]
+    made.write()
+    assert made.drift() == []
+
+
+def test_every_command_has_a_page_and_an_example_where_the_docs_have_one() -> None:
+    told = {page.stem: page.read_text("utf-8") for page in (DOCS / "commands").glob("*.md")}
+    assert {"run", "fit", "plot", "plot-manhattan", "plot-local", "simulate-cohort"} <= set(told)
+    example = re.search(r"^For example, from \[.*\]\(\.\./(.*)\):\n\n```sh\n(.*?)\n```$", told["run"], re.M | re.S)
+    assert example is not None
+    assert example[2] in (DOCS / example[1]).read_text("utf-8")
 
 
 def test_a_help_on_the_commands_page_is_what_the_command_prints(paste) -> None:
-    told = dict(re.findall(r"^## (goals.*?)\n\n```text\n(.*?)^```", _commands(), re.MULTILINE | re.DOTALL))
-    assert {"goals run", "goals plot local", "goals simulate cohort"} <= set(told)
+    told = re.search(r"^# goals plot local\n\n```text\n(.*?)^```", _commands(), re.MULTILINE | re.DOTALL)
+    assert told is not None
     printed = paste("bash", "goals plot local --help").split("\n", 1)[1]
     # The first line has the program's name, and lines break elsewhere on a narrower terminal.
-    assert printed.split() == told["goals plot local"].split("\n", 1)[1].split()
+    assert printed.split() == told[1].split("\n", 1)[1].split()
 
 
 def _commands() -> str:
-    return (ROOT / "docs" / "commands.md").read_text("utf-8")
+    pages = (DOCS / "commands.md", *sorted((DOCS / "commands").glob("*.md")))
+    return "".join(page.read_text("utf-8") for page in pages)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_links_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(([^)#]+)", text)
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
 
 
@@ -116,3 +158,22 @@ def test_every_public_name_is_on_the_python_page() -> None:
     text = (ROOT / "docs" / "python.md").read_text("utf-8")
     absent = [name for name in goalscli.__all__ if name != "__version__" and f"`{name}`" not in text]
     assert absent == []
+
+
+def test_the_table_of_kernels_and_scores_is_true() -> None:
+    text = (DOCS / "models.md").read_text("utf-8")
+    rows = [
+        [cell.strip() for cell in row.strip("|").split(" | ")] for row in re.findall(r"^\|.*\|$", text, re.MULTILINE)
+    ]
+    head, _, *body = rows[: 2 + len(KERNELS)]
+    assert head[-len(SCORES) :] == list(SCORES)
+    assert [re.findall(r"`(\w+)`", row[0])[0] for row in body] == list(KERNELS)
+    for name, row in zip(KERNELS, body, strict=True):
+        assert ("default" in row[0]) == (name == ExactGP().kernel)
+        for given, cell in zip(SCORES, row[-len(SCORES) :], strict=True):
+            try:
+                ExactGP(kernel=name).check_scores([score(given).needs])
+                possible = "yes"
+            except SettingsError:
+                possible = "no"
+            assert cell.split(":")[0] == possible, (name, given)

@@ -30,6 +30,11 @@ class Treatment:
         Of the dosages; the trait is standardised always.
     rank_int : bool
         Take the trait's rank-based inverse normal scores.
+
+    Raises
+    ------
+    SettingsError
+        No such imputation or scale.
     """
 
     impute: Literal["family", "mean"] = "family"
@@ -45,7 +50,17 @@ class Treatment:
 
 @dataclass(frozen=True)
 class SampleTable:
-    """The analysed samples, N rows; the order of everything that is per sample."""
+    """The analysed samples, N rows; the order of everything that is per sample.
+
+    Attributes
+    ----------
+    fid, iid : (N,) object of str
+        Family and individual ID, as in the file.
+    family : (N,) object of str
+        For imputation; "0" for none.
+    group : (N,) object of str
+        For pictures by group: cage, litter, …
+    """
 
     fid: Strings
     iid: Strings
@@ -163,19 +178,25 @@ class Dataset:
         Where raw dosages come from.
     reference : qc.Reference
         The genotyped samples that give means for imputation, the analysed ones among them.
-    samples, variants : SampleTable, VariantTable
+    samples : SampleTable
+        N rows.
+    variants : VariantTable
+        J rows.
     phenotype : (N,) float64
         Centred and scaled to unit variance (divisor N - 1).
     covariates : Covariates
         Fixed effects, full rank, intercept included unless asked otherwise.
     trait : str
+        Its name.
     trait_mean, trait_sd : float
         In the units of the table; ``phenotype * trait_sd + trait_mean`` is the trait as measured, or its normal
         scores with ``treatment.rank_int``.
     treatment : Treatment
+        How dosages became features.
     accounting : qc.Accounting
         What each filter removed.
     random : RandomEffect, optional
+        Cages or litters that shift the trait at random.
     """
 
     source: GenotypeSource
@@ -215,6 +236,10 @@ class Dataset:
             Variants a chunk.
         index : (C,) intp, optional
             Ascending rows of the variant table.
+
+        Yields
+        ------
+        Chunk
         """
         chosen = np.arange(self.n_variants) if index is None else index
         for start in range(0, len(chosen), size):
@@ -222,7 +247,18 @@ class Dataset:
             yield Chunk(part, np.arange(len(part)), self.values(part))
 
     def values(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the features of these variants, (N, len(index)) float64, Fortran order."""
+        """Read, impute and scale the features of these variants.
+
+        Parameters
+        ----------
+        index : (C,) intp
+            Rows of the variant table.
+
+        Returns
+        -------
+        (N, C) float64, Fortran order
+            In sd of genotype, or in copies of A1 (``treatment.scale``).
+        """
         raw = self.source.read(self.reference.file_index, self.variants.file_index[index])
         values = qc.impute(raw, self.reference, self.treatment.impute == "family").values
         if self.treatment.scale != "none":

@@ -44,15 +44,24 @@ def make_dataset(
         For imputation (the source's FID where None) and for pictures by group (the family where None).
     random_effect : (n,) array of str, optional
         Levels of a random effect (cage, litter); None, NaN or empty where missing.
-    filters, treatment, intercept
-        See :func:`assemble`.
+    filters : Filters
+        Missingness, allele frequency and Hardy–Weinberg thresholds.
+    treatment : Treatment
+        Imputation, scaling, the trait's transform.
+    intercept : bool
+        Fit a mean.
     trait : str
         Its name.
+
+    Returns
+    -------
+    Dataset
+        The N samples with a trait and covariates, and the J variants, that passed the filters.
 
     Raises
     ------
     InputError
-        An array of another length than the source has samples; else as :func:`assemble`.
+        An array of another length than the source has samples, no sample or variant left, or a constant trait.
     """
     n = len(source.samples)
     values = np.asarray(phenotype, dtype=np.float64)

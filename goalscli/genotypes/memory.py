@@ -66,7 +66,12 @@ def from_array(
     iid, fid : (n,), optional
         Sample and family IDs; the family defaults to "0", no family.
     chrom, pos, id : (J,), optional
-        Where each variant lies and its name.
+        Where each variant lies and its name; chromosome "1" and positions 1, 2, … where not given.
+
+    Returns
+    -------
+    MemorySource
+        A genotype source for :func:`goalscli.dataset.assembly.make_dataset`; alleles are called A1 and A2.
 
     Raises
     ------

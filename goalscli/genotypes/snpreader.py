@@ -90,6 +90,11 @@ def from_snpreader(reader: Any) -> SnpReaderSource:
         dosage is taken. For a ``Bed``, pass ``count_A1=True`` to it so that A1 is the counted allele, as in this
         package. Chromosome and position are the first and third column of ``pos``, unplaced where NaN.
 
+    Returns
+    -------
+    SnpReaderSource
+        A genotype source for :func:`goalscli.dataset.assembly.make_dataset`.
+
     Raises
     ------
     InputError

@@ -43,14 +43,21 @@ class PosteriorRequest:
         The variants of greatest |z| of a scan instead.
     scores : str, optional
         That scan; beside the model where None.
-    xi, xi_unit
-        The shift, as of the goals score.
+    xi : float
+        The shift of the goals score; of size 1e-6 to 1e6.
+    xi_unit : "x" or "allele"
+        Whether xi counts units of the model's features (sd of genotype) or copies of A1.
     psi : bool
         The posterior of psi too, where the kernel is smooth.
     draws, seed : int
         Samples of the scores, and of psi.
     level : float
         Probability of the credible intervals.
+
+    Raises
+    ------
+    SettingsError
+        ``snps`` and ``top`` both given or neither, or a value out of range.
     """
 
     snps: str | None = None
@@ -100,10 +107,17 @@ def joint_posterior(
         PREFIX; that of the model where None.
     genotypes : str, optional
         Where they have moved.
+    memory_gb : float, optional
+        Memory that may be used, in GiB; the machine's limit where None.
+    overwrite : bool
+        Replace results that exist.
+    threads : int, optional
+        For the record in the file; the CPUs that we may use where None.
 
     Returns
     -------
     list of Path
+        The three files. Means, covariances (Eqs. S3, S4) and intervals are in trait sd.
 
     Raises
     ------
@@ -111,6 +125,10 @@ def joint_posterior(
         A variant that is not among the analysed ones, or no scan to take the top ones from.
     SettingsError
         Psi is asked for and f has no derivative.
+    ResourceError
+        Not enough memory for seven N×N matrices and the draws.
+    OutputError
+        A result exists already.
     """
     prefix = scan_prefix(model) if out is None else out
     paths = [Path(f"{prefix}.{name}") for name in ("posterior.h5", "posterior.tsv", "correlation.tsv")]

@@ -48,6 +48,16 @@ class Scores:
     def score(self, name: str) -> dict[str, NDArray[np.float64]]:
         """Columns of one score.
 
+        Parameters
+        ----------
+        name : str
+            goals, rate or psi.
+
+        Returns
+        -------
+        dict of str to (J,) float64
+            Names and units as in the file.
+
         Raises
         ------
         InputError
@@ -77,12 +87,23 @@ class Scores:
         return str(self.attributes["shift_unit"])
 
     def table(self) -> pd.DataFrame:
-        """See :func:`goalscli.tables.score_table`."""
+        """Return the table of ``goals top``, one row a variant: :func:`goalscli.tables.score_table`."""
         xi = self.xi if "goals" in self.columns else 1.0
         return score_table(self.variants, self.columns, xi)
 
     def stored_local(self, index: NDArray[np.intp]) -> NDArray[np.float32] | None:
-        """Local scores (len(index), N) of these variants, or None where not all are stored."""
+        """Read local scores from the file.
+
+        Parameters
+        ----------
+        index : (C,) intp
+            Rows of the variants.
+
+        Returns
+        -------
+        (C, N) float32 or None
+            Trait sd, in the paper's sign; None where not all are stored.
+        """
         with opened(self.path, SCORES_KIND) as file:
             if "goals/local" not in file:
                 return None
@@ -95,6 +116,16 @@ class Scores:
 
 def read_scores(path: str | Path) -> Scores:
     """Read a finished scores file.
+
+    Parameters
+    ----------
+    path : str or Path
+        PREFIX.scores.h5.
+
+    Returns
+    -------
+    Scores
+        Its arrays, local scores excepted, in the paper's sign f(x) - f(x + xi).
 
     Raises
     ------

@@ -33,11 +33,16 @@ class ExactGP:
     bandwidth : "median" or "1/J"
         theta = 1/median of the kernel's own distances, or 1/J (the authors' released code; always for linear).
     theta : float, optional
-        Inverse squared bandwidth; overrides ``bandwidth``.
+        Inverse squared bandwidth, in 1 / (unit of the features)²; overrides ``bandwidth``.
     signal, noise : float, optional
         Fixed variances in trait variances; REML where None.
     memory_gb : float, optional
-        Memory that may be used; the machine's limit where None.
+        Memory that may be used, in GiB; the machine's limit where None.
+
+    Raises
+    ------
+    SettingsError
+        No such kernel or bandwidth, a bandwidth for a kernel that has none, or a number that is not above 0.
     """
 
     kernel: str = "rbf"
@@ -69,6 +74,11 @@ class ExactGP:
         ----------
         needs : iterable of str
             Methods of the posterior that scores call: "shifts", "slopes", "covariance".
+
+        Raises
+        ------
+        SettingsError
+            Derivatives are needed and the kernel has none.
         """
         if "slopes" in needs:
             require_smooth(self.kernel)
@@ -77,21 +87,46 @@ class ExactGP:
         """Bytes at the peak of a fit: three N×N matrices of float64.
 
         A random effect of L levels takes two, and four of N×L: as much up to L = N/4.
+
+        Parameters
+        ----------
+        n_samples : int
+            N.
+
+        Returns
+        -------
+        float
         """
         return 3 * 8.0 * n_samples**2 + 2**28
 
     def check_memory(self, n_samples: int) -> None:
-        """Refuse more samples than memory holds."""
+        """Refuse more samples than memory holds.
+
+        Parameters
+        ----------
+        n_samples : int
+            N.
+
+        Raises
+        ------
+        ResourceError
+            They need more than ``memory_gb``, or than the machine has.
+        """
         check_memory(self.needed_memory(n_samples), f"an exact fit of {n_samples} samples", self.memory_gb)
 
     def fit(self, dataset: Dataset, base: Array | None = None) -> ExactPosterior:
-        """Gram matrix, bandwidth, variance components, posterior.
+        """Gram matrix, bandwidth, variance components by REML, posterior.
 
         Parameters
         ----------
         dataset : Dataset
+            From :func:`goalscli.jobs.inputs.read_plink` or :func:`goalscli.dataset.assembly.make_dataset`.
         base : (N, N) float64, optional
             What the kernel rests on (:meth:`goalscli.kernels.Kernel.base`) where it has been computed; overwritten.
+
+        Returns
+        -------
+        ExactPosterior
 
         Raises
         ------
@@ -143,7 +178,19 @@ class ExactGP:
         return posterior
 
     def base(self, dataset: Dataset, index: NDArray[np.intp] | None = None) -> Array:
-        """What the kernel rests on, summed over the variants ``index`` (all where None), (N, N) float64."""
+        """Sum what the kernel rests on: squared distances, or inner products.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        index : (C,) intp, optional
+            Ascending rows of the variant table; all where None.
+
+        Returns
+        -------
+        (N, N) float64
+            See :meth:`goalscli.kernels.Kernel.base`.
+        """
         count = dataset.n_variants if index is None else len(index)
         with Progress("Gram matrix", count) as progress:
 

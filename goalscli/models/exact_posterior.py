@@ -24,23 +24,32 @@ Precision = Literal["single", "double"]
 
 @dataclass(frozen=True, eq=False)
 class ExactPosterior:
-    """Posterior of an exact Gaussian process (see :class:`goalscli.posterior.Shiftable`).
+    """Posterior of an exact Gaussian process, y = Wγ + f(x) + ε (see :class:`goalscli.posterior.Shiftable`).
 
     Attributes
     ----------
     kernel : str
-    theta, signal_variance, noise_variance, random_variance : float
-    ratio, ratio_se, pve, pve_se, log_likelihood : float
-        r = s/(s + σ²); pve, the share of trait variance that genotypes explain, additive and not; NaN where no
-        standard error exists.
+        Name of the covariance function.
+    theta : float
+        Inverse squared bandwidth, in 1 / (unit of the features)².
+    signal_variance, noise_variance, random_variance : float
+        s, σ² and that of the random effect, in trait variances.
+    ratio, ratio_se : float
+        r = s/(s + σ²) and its standard error, NaN where there is none.
+    pve, pve_se : float
+        Share of trait variance that genotypes explain, additive and not; NaN where no standard error exists.
+    log_likelihood : float
+        Restricted, at the variances above.
     random_share, random_share_se : float
         Share of trait variance that the random effect explains; 0 without one.
     at_bound : str
         Words for a variance that ended at a bound.
     profiled : bool
+        The scale of the variances was estimated (REML), so p comes from a t distribution.
     gram : (N, N) float64
         K/s.
     covariates : (N, q) float64
+        Fixed effects W.
     phenotype, weights : (N,) float64
         y and alpha = P·y.
     random : RandomEffect, optional
@@ -71,7 +80,21 @@ class ExactPosterior:
     precision: Precision = "single"
 
     def with_precision(self, precision: Precision) -> ExactPosterior:
-        """Return the same posterior with products in another precision."""
+        """Return the same posterior with products in another precision.
+
+        Parameters
+        ----------
+        precision : "single" or "double"
+
+        Returns
+        -------
+        ExactPosterior
+
+        Raises
+        ------
+        SettingsError
+            Another word.
+        """
         if precision not in ("single", "double"):
             raise SettingsError(f"no precision {precision!r}", where="--precision", remedy="give single or double")
         return replace(self, precision=precision)
@@ -102,16 +125,31 @@ class ExactPosterior:
 
     @property
     def mean(self) -> Array:
-        """E[f] = K·alpha, (N,)."""
+        """E[f] = K·alpha, (N,) float64, trait sd."""
         return self.signal_variance * (self.gram @ self.weights)
 
     def covariance(self) -> Array:
-        """V[f] = K - K·P·K, (N, N)."""
+        """V[f] = K - K·P·K, with P for A⁻¹ where there are fixed effects.
+
+        Returns
+        -------
+        (N, N) float64
+            Trait variances.
+        """
         k = self.signal_variance * self.gram
         return np.asarray(k - k @ self._projection_once() @ k)
 
     def project(self, right: Array) -> Array:
-        """P·right, float64."""
+        """Multiply by P = A⁻¹ - A⁻¹W(WᵀA⁻¹W)⁻¹WᵀA⁻¹, A = K + σ²I.
+
+        Parameters
+        ----------
+        right : (N,) or (N, C) float64
+
+        Returns
+        -------
+        (N,) or (N, C) float64
+        """
         return np.asarray(self._projection @ right)
 
     @cached_property
@@ -134,7 +172,18 @@ class ExactPosterior:
         return np.dtype(np.float64 if self.precision == "double" else np.float32)
 
     def shifts(self, reach: float) -> Callable[[Array, float | Array], Shift]:
-        """Make ready for shifts: the kernel's matrices and P in the precision of the products."""
+        """Make ready for shifts: the kernel's matrices and P in the precision of the products.
+
+        Parameters
+        ----------
+        reach : float
+            The greatest xi² + 2·|xi|·(range of a variant) to come.
+
+        Returns
+        -------
+        callable
+            (values (N, C), xi) -> Shift, as :meth:`shift`; may be called from several threads.
+        """
         shifter = kernel(self.kernel).shifter(self.gram, self.theta, self.weights, self._dtype, reach)
         return partial(self._shift, shifter, self._projection_once().astype(self._dtype, copy=False))
 
@@ -146,6 +195,11 @@ class ExactPosterior:
         values : (N, C) float64
         xi : float or (C,)
             In the units of ``values``; not 0.
+
+        Returns
+        -------
+        Shift
+            Mean, variance and null variance of the global scores (Eqs. S3, S4), local scores (Eq. 12); trait sd.
         """
         reach = np.max(np.square(xi) + 2 * np.abs(xi) * np.ptp(values, axis=0))
         return self.shifts(float(reach))(values, xi)
@@ -163,7 +217,18 @@ class ExactPosterior:
         return Shift(s * mean, variance, s**2 * null, z, lambda: s * unit.local())
 
     def slopes(self) -> Callable[[Array], Slope]:
-        """Make ready for derivatives: the quadratic forms in the precision of the products."""
+        """Make ready for derivatives: the quadratic forms in the precision of the products.
+
+        Returns
+        -------
+        callable
+            values (N, C) -> Slope; may be called from several threads.
+
+        Raises
+        ------
+        SettingsError
+            f has no derivative under this kernel.
+        """
         require_smooth(self.kernel)
         sloper = kernel(self.kernel).sloper(self.gram, self.theta, self.weights, self._projection_once(), self._dtype)
         return partial(self._slope, sloper)
@@ -180,7 +245,21 @@ class ExactPosterior:
         return Slope(s**2 * unit.mean_square, s**2 * unit.mean_square + left, excess)
 
     def joint_shift(self, values: Array, xi: Array, advance: Callable[[int], None] = lambda n: None) -> JointShift:
-        """Joint posterior of the scores of a few variants; see :func:`goalscli.models.joint.joint_shift`."""
+        """Joint posterior of the scores of a few variants (Eqs. S3, S4); N×N work for each.
+
+        Parameters
+        ----------
+        values : (N, m) float64
+            Their features.
+        xi : (m,) float64
+            Shifts, in the units of ``values``.
+        advance : callable
+            Told of each variant done.
+
+        Returns
+        -------
+        JointShift
+        """
         return joint.joint_shift(self, values, xi, advance)
 
     def joint_slope(
@@ -190,7 +269,27 @@ class ExactPosterior:
         rng: np.random.Generator,
         advance: Callable[[int], None] = lambda n: None,
     ) -> JointSlope:
-        """Posterior of psi of a few variants; see :func:`goalscli.models.joint.joint_slope`."""
+        """Posterior of psi of a few variants; N×N work for each.
+
+        Parameters
+        ----------
+        values : (N, m) float64
+            Their features.
+        n_draws : int
+            Samples of psi for each variant.
+        rng : numpy.random.Generator
+        advance : callable
+            Told of each variant done.
+
+        Returns
+        -------
+        JointSlope
+
+        Raises
+        ------
+        SettingsError
+            f has no derivative under this kernel.
+        """
         require_smooth(self.kernel)
         return joint.joint_slope(self, values, n_draws, rng, advance)
 
@@ -204,6 +303,10 @@ class ExactPosterior:
         ----------
         blocks : iterable of (N, C) float64
             Features of the variants to leave out.
+
+        Returns
+        -------
+        ExactPosterior
         """
         function = kernel(self.kernel)
         gram = function.leave_out(self.gram, function.base(blocks, len(self.gram)), self.theta)

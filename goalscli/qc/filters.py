@@ -23,6 +23,11 @@ class Filters:
         Variants with fewer copies of the minor allele than this are removed; 0 for none.
     hwe : float
         Variants with an exact Hardy–Weinberg p below this are removed; 0 for none.
+
+    Raises
+    ------
+    SettingsError
+        A threshold out of range.
     """
 
     mind: float = 0.1

@@ -32,7 +32,18 @@ class LocalRequest:
         return self.top if self.named is None else len(self.named)
 
     def choose(self, ranking: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the chosen rows, ascending, once all variants are ranked."""
+        """Return the chosen rows, once all variants are ranked.
+
+        Parameters
+        ----------
+        ranking : (J,) float64
+            What the variants are ranked by, in absolute value.
+
+        Returns
+        -------
+        (K,) intp
+            Ascending.
+        """
         if self.named is not None:
             return self.named
         return np.sort(np.argsort(-np.abs(ranking), kind="stable")[: self.top])

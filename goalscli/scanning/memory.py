@@ -73,8 +73,23 @@ def scan(
     scores : sequence of score settings
         E.g. ``[Goals(xi=1.0)]``.
     local : LocalRequest
-    chunk_size, threads : int, optional
-        See :func:`stream`.
+        Which variants' local scores to keep.
+    chunk_size : int, optional
+        Variants read at once; as many as about 64 MiB hold where None. It changes no bit.
+    threads : int, optional
+        Workers; all CPUs we may use where None.
+
+    Returns
+    -------
+    ScanResult
+        Columns in trait sd and the paper's sign f - g; J rows.
+
+    Raises
+    ------
+    InputError
+        A result is not finite.
+    SettingsError
+        A score needs what the posterior does not offer (psi and a kernel without derivatives, say).
     """
     bound = bind(posterior, dataset, scores)
     sink = _Memory(dataset.n_variants)

@@ -35,7 +35,7 @@ LOCO_FIELDS = (
 
 @dataclass(frozen=True)
 class Goals:
-    """Settings of the GOALS score.
+    """Settings of the GOALS score: f(x) - f(x + xi·e_j), for each sample (Eq. 12) and on average (Eqs. S3, S4).
 
     Attributes
     ----------
@@ -45,6 +45,11 @@ class Goals:
         Whether xi counts units of the model's features (sd of genotype) or copies of a1.
     loco : bool
         Also test each variant against a null without the variants of its own chromosome.
+
+    Raises
+    ------
+    SettingsError
+        A shift of 0 or none, or another unit.
     """
 
     name: ClassVar[str] = "goals"
@@ -78,6 +83,11 @@ class Goals:
     def bind(self, posterior: Posterior, dataset: Dataset) -> BoundGoals:
         """Make ready for one posterior and one dataset.
 
+        Parameters
+        ----------
+        posterior : Posterior
+        dataset : Dataset
+
         Raises
         ------
         SettingsError
@@ -98,7 +108,22 @@ class Goals:
     def finish(
         self, columns: Mapping[str, NDArray[np.float64]], notes: Mapping[str, Any]
     ) -> tuple[Arrays, Mapping[str, Any]]:
-        """Nothing needs all variants but λ_GC, kept as an attribute with how p was calibrated."""
+        """Nothing needs all variants but λ_GC, kept as an attribute with how p was calibrated.
+
+        Parameters
+        ----------
+        columns : mapping of str to (J,) float64
+            All fields.
+        notes : mapping
+            How p was calibrated.
+
+        Returns
+        -------
+        columns : mapping
+            Changed columns: none.
+        attributes : mapping
+            lambda_gc, calibration; loco_lambda_gc with ``loco``.
+        """
         attributes = {"lambda_gc": lambda_gc(columns["z"]), **notes}
         if self.loco:
             attributes["loco_lambda_gc"] = lambda_gc(columns["loco_z"])

@@ -23,7 +23,10 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Psi:
-    """Settings of the psi score: there are none."""
+    """Settings of the psi score, the mean over samples of (∂f/∂x_j)²: there are none.
+
+    Its columns are in (trait sd per unit of genotype)², ``excess`` has no unit.
+    """
 
     name: ClassVar[str] = "psi"
     needs: ClassVar[str] = "slopes"
@@ -38,6 +41,11 @@ class Psi:
 
     def bind(self, posterior: Posterior, dataset: Dataset) -> BoundPsi:
         """Make ready for one posterior.
+
+        Parameters
+        ----------
+        posterior : Posterior
+        dataset : Dataset
 
         Raises
         ------
@@ -54,7 +62,22 @@ class Psi:
     def finish(
         self, columns: Mapping[str, NDArray[np.float64]], notes: Mapping[str, Any]
     ) -> tuple[Arrays, Mapping[str, Any]]:
-        """Nothing needs all variants."""
+        """Nothing needs all variants.
+
+        Parameters
+        ----------
+        columns : mapping of str to (J,) float64
+            All fields.
+        notes : mapping
+            Empty.
+
+        Returns
+        -------
+        columns : mapping
+            Changed columns: none.
+        attributes : mapping
+            Empty.
+        """
         return {}, {}
 
 

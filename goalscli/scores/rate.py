@@ -43,6 +43,11 @@ class Rate:
         is infinite; its quadratic term with pseudo-inverses stands for it then, and ``finish`` says so.
     projection : "pinv" or "covariance"
         Effect sizes X†f (Eq. 4), or the covariances of each variant with f, as in the authors' power study.
+
+    Raises
+    ------
+    SettingsError
+        No such form or projection.
     """
 
     name: ClassVar[str] = "rate"
@@ -80,6 +85,10 @@ class Rate:
         posterior : Posterior
             Its ``mean`` and ``covariance()`` are used.
         dataset : Dataset
+
+        Returns
+        -------
+        BoundRate
 
         Raises
         ------

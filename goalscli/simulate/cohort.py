@@ -31,6 +31,7 @@ class CohortSettings:
     Attributes
     ----------
     n_samples, n_variants : int
+        Of the cohort; the variants are shared equally among the chromosomes.
     n_chromosomes : int
         Autosomes, named 1, 2, ...; all of one length, with equal numbers of variants.
     x_chromosome : bool
@@ -44,7 +45,9 @@ class CohortSettings:
     missing_rate : float
         Share of calls missing at random; above 0, one variant in 250 has 10 to 30 % missing instead.
     chromosome_length_morgans, bp_per_morgan : float
+        Length of each chromosome, and base pairs in a Morgan.
     seed : int
+        The same settings give the same cohort.
 
     Raises
     ------
@@ -131,6 +134,10 @@ def simulate_cohort(settings: CohortSettings) -> Cohort:
     Each founder haplotype is a mosaic of a few ancestral ones. Crossovers are Poisson(Morgans) at uniform
     places, without interference. Separate random streams: the missing rate or the cage size does not change
     the genotypes.
+
+    Parameters
+    ----------
+    settings : CohortSettings
 
     Returns
     -------

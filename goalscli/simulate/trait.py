@@ -45,6 +45,7 @@ class TraitSettings:
     name : str
         The column in the phenotype file and part of the file names.
     seed : int
+        The same settings and genotypes give the same trait.
 
     Raises
     ------
@@ -161,7 +162,7 @@ def simulate_trait(
     cage: NDArray[np.object_] | None,
     settings: TraitSettings,
 ) -> Trait:
-    """Draw a trait: additive effects, all pairs of causal variants, structure, cages and noise.
+    """Draw a trait: additive effects, all pairs of causal variants, structure, cages and noise (Eqs. 17-18).
 
     All effects are standard normal; each term is then scaled so that its sample variance is its share. By
     chance the terms covary, so the sum is scaled to variance 1 afterwards and the realised shares are told.
