@@ -13,7 +13,7 @@ from goalscli.plots import manhattan, save, top_loci
 from goalscli.store import refuse_existing
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from goalscli.plots.encode import Figure
 
 
 def plot_manhattan(

@@ -13,9 +13,7 @@ from goalscli.plots import Fact, interactive_manhattan
 from goalscli.store import atomic, refuse_existing
 
 
-def plot_interactive(
-    scores: str | Path, out: str | Path, *, value: str | None = None, overwrite: bool = False
-) -> Path:
+def plot_interactive(scores: str | Path, out: str | Path, *, value: str | None = None, overwrite: bool = False) -> Path:
     """Draw the genome as a page to zoom and point at: one HTML file that needs no network.
 
     Parameters

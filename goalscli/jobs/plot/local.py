@@ -26,7 +26,7 @@ from goalscli.plots import (
 from goalscli.store import refuse_existing
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from goalscli.plots.encode import Figure
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@
   }).filter((trace) => trace.x.length);
 
   const ruler = document.createElement("canvas").getContext("2d");
-  ruler.font = "12px sans-serif";
+  ruler.font = "12px DejaVu Sans, Verdana, Arial, sans-serif";
 
   // Names of the lanes in view, those that fit; positions where one chromosome alone is in view.
   function ticks(from, to, width) {
@@ -77,7 +77,7 @@
     let free = -Infinity;
     for (const each of seen.length ? seen : lanes) {
       const middle = (Math.max(each.start, from) + Math.min(each.stop, to)) / 2;
-      const at = (middle - from) / (to - from) * width, half = ruler.measureText(each.name).width / 2 + 3;
+      const at = (middle - from) / (to - from) * width, half = ruler.measureText(each.name).width / 2 + 6;
       if (at - half < free || at - half < -30 || at + half > width + 30) continue;
       tickvals.push(middle);
       ticktext.push(plain(each.name));
@@ -108,13 +108,13 @@
   const whole = [lanes[0].start, lanes[lanes.length - 1].stop];
   const margin = Math.max(0.01 * (whole[1] - whole[0]), 1);
   const layout = {
-    margin: { l: 62, r: 14, t: 34, b: 52 }, showlegend: false, hovermode: "closest", dragmode: "zoom",
+    margin: { l: 56, r: 14, t: 34, b: 48 }, showlegend: false, hovermode: "closest", dragmode: "zoom",
     font: { family: "DejaVu Sans, Verdana, Arial, sans-serif", size: 12, color: "#202020" },
     plot_bgcolor: "#fff", paper_bgcolor: "#fff",
     xaxis: { range: [whole[0] - margin, whole[1] + margin], showgrid: false, zeroline: false, tickmode: "array",
-             tickangle: 0, showline: true, linecolor: "#404040", title: { text: "chromosome" } },
+             tickangle: 0, showline: true, linecolor: "#404040", title: { text: "chromosome", standoff: 8 } },
     yaxis: { range: DATA.range, zeroline: DATA.signed, zerolinecolor: "#404040", gridcolor: "#ececec", showline: true,
-             linecolor: "#404040", title: { text: DATA.yLabel } },
+             linecolor: "#404040", automargin: true, title: { text: DATA.yLabel, standoff: 8 } },
     shapes: DATA.thresholds.map((line) => ({
       type: "line", xref: "paper", x0: 0, x1: 1, yref: "y", y0: line.height, y1: line.height,
       line: { color: DATA.colours.threshold, width: 1.2, dash: "dash" },
@@ -125,7 +125,7 @@
     })),
   };
   const config = { responsive: true, displaylogo: false, doubleClick: "reset", typesetMath: false,
-                   modeBarButtonsToRemove: ["select2d", "lasso2d"],
+                   modeBarButtons: [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
                    toImageButtonOptions: { filename: "manhattan", scale: 2 } };
 
   let busy = false, last = "";
