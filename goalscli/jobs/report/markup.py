@@ -46,7 +46,7 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], *, w
     kinds = ["" if name in words else ' class="number"' for name in head]
     names = [_breakable(name) for name in head]
     titles = "".join(f'<th scope="col"{kind}>{name}</th>' for name, kind in zip(names, kinds, strict=True))
-    many = ' class="many"' if len(head) > 12 else ""
+    many = ' class="many"' if len(head) > 14 else ""
     body = ""
     for row in rows:
         cells = "".join(f"<td{kind}>{text(_aligned(value))}</td>" for value, kind in zip(row, kinds, strict=True))

@@ -106,7 +106,7 @@
   }
 
   const whole = [lanes[0].start, lanes[lanes.length - 1].stop];
-  const margin = Math.max(0.01 * (whole[1] - whole[0]), 1);
+  const margin = 0.01 * (whole[1] - whole[0]) || 1;
   const layout = {
     margin: { l: 56, r: 14, t: 34, b: 48 }, showlegend: false, hovermode: "closest", dragmode: "zoom",
     font: { family: "DejaVu Sans, Verdana, Arial, sans-serif", size: 12, color: "#202020" },
