@@ -277,8 +277,9 @@ MISTAKES = {
     "part": (("s.part-1-of-2.h5", "--out", "x.html"), "is a goalscli-scores-part file, expected goalscli-scores"),
     "no-model": (("s.scores.h5", "--model", "no.h5", "--out", "x.html"), "no.h5: no such file"),
     "scores-as-model": (("s.scores.h5", "--model", "s.scores.h5", "--out", "x.html"), "expected goalscli-model"),
-    "n-top": (("s.scores.h5", "--n-top", "0", "--out", "x.html"), "--n-top: 0 is too few; give 1 or more"),
-    "n-loci": (("s.scores.h5", "--n-loci", "-1", "--out", "x.html"), "--n-loci: -1 is too few"),
+    "n-top": (("s.scores.h5", "--n-top", "0", "--out", "x.html"), "--n-top: 0 is too low; give 1 or more"),
+    "n-loci": (("s.scores.h5", "--n-loci", "-1", "--out", "x.html"), "--n-loci: -1 is too low"),
+    "seed": (("s.scores.h5", "--seed", "-1", "--out", "x.html"), "--seed: -1 is too low; give 0 or more"),
 }
 
 

@@ -49,7 +49,7 @@ def genome(source: Source) -> Iterator[Drawn]:
 
 def _highest(source: Source, value: str) -> str:
     read, track = source.read, track_of(source.read, value)
-    i = int(np.nanargmax(np.abs(track.values)))
+    i = int(np.argmax(np.nan_to_num(np.abs(track.values), nan=-1.0)))
     place = f"{read.variants['chrom'][i]}:{read.variants['pos'][i]:,}"
     above = track.called is not None and track.called.sum()
     counted = f"; {above:,} variants beyond the line" if track.thresholds else ""

@@ -37,7 +37,7 @@
     for (const fact of DATA.facts) {
       const v = columns[fact.values][i];
       lines.push(fact.name + ": " + (fact.p ? pValue(v) : number(v)) +
-        (fact.sd === null ? "" : ", sd " + number(columns[fact.sd][i])) + (fact.unit ? " " + fact.unit : ""));
+        (fact.sd === null ? "" : ", posterior sd " + number(columns[fact.sd][i])) + (fact.unit ? " " + fact.unit : ""));
     }
     return lines.join("<br>");
   }
@@ -62,7 +62,7 @@
     return {
       type: kind, mode: "markers", x, y, text, hovertemplate: "%{text}<extra></extra>",
       marker: { color: colour, size: n > 3000 ? 4 : 6, opacity: 1 },
-      hoverlabel: { bgcolor: "#fff", bordercolor: colour, align: "left", font: { color: "#202020", size: 13 } },
+      hoverlabel: { bgcolor: "#fff", bordercolor: colour, align: "left", font: { color: "#202020", size: 12, family: "DejaVu Sans, Verdana, Arial, sans-serif" } },
     };
   }).filter((trace) => trace.x.length);
 
