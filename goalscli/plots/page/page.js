@@ -62,7 +62,8 @@
     return {
       type: kind, mode: "markers", x, y, text, hovertemplate: "%{text}<extra></extra>",
       marker: { color: colour, size: n > 3000 ? 4 : 6, opacity: 1 },
-      hoverlabel: { bgcolor: "#fff", bordercolor: colour, align: "left", font: { color: "#202020", size: 12, family: "DejaVu Sans, Verdana, Arial, sans-serif" } },
+      hoverlabel: { bgcolor: "#fff", bordercolor: colour, align: "left",
+                    font: { color: "#202020", size: 12, family: "DejaVu Sans, Verdana, Arial, sans-serif" } },
     };
   }).filter((trace) => trace.x.length);
 
