@@ -258,7 +258,7 @@ def test_every_value_has_a_page(here: Here, value: str | None, column: str | Non
 
 def test_a_page_beside_the_picture(here: Here):
     told = here.well("plot", "manhattan", "s.scores.h5", "--value", "rate", "--html", "x.html", "--out", "x.png")
-    assert told.out.split() == ["x.html", "x.png"]
+    assert told.out.split() == ["x.png", "x.html"]
     here.well("plot", "manhattan", "s.scores.h5", "--value", "rate", "--out", "y.html")
     assert (here.folder / "x.html").read_bytes() == (here.folder / "y.html").read_bytes()
     assert (here.folder / "x.png").read_bytes().startswith(b"\x89PNG")
@@ -285,6 +285,7 @@ def test_without_plotly(here: Here, monkeypatch: pytest.MonkeyPatch):
 MISTAKES = {
     "exists": (("s.scores.h5", "--out", "there.html"), "there.html: exists already"),
     "html-exists": (("s.scores.h5", "--out", "x.png", "--html", "there.html"), "there.html: exists already"),
+    "picture-exists": (("s.scores.h5", "--out", "there.png", "--html", "x.html"), "there.png: exists already"),
     "folder-is-a-file": (("s.scores.h5", "--out", "d.bim/x.html"), "d.bim/x.html: cannot be written"),
     "no-file": (("no.scores.h5", "--out", "x.html"), "no.scores.h5: no such file"),
     "folder": ((".", "--out", "x.html"), ".: is a folder, not a file"),
@@ -301,6 +302,7 @@ MISTAKES = {
 @pytest.mark.parametrize(("args", "said"), MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_end_in_one_line(here: Here, args: tuple[str, ...], said: str):
     (here.folder / "there.html").write_text("old")
+    (here.folder / "there.png").write_text("old")
     (here.folder / "cut.scores.h5").write_bytes((here.folder / "s.scores.h5").read_bytes()[:5000])
     if "part" in args[0]:
         here.well("scan", "m.model.h5", "--part", "1/2", "--out", "s")

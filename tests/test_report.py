@@ -6,14 +6,13 @@ import base64
 import re
 import shutil
 import struct
-import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
-from helpers import CAUSAL, FIT, ROOT, Here, N, goals, make_data, names
+from helpers import CAUSAL, FIT, Here, N, goals, make_data, names
 
 from goalscli import ReportSettings, report
 from goalscli.jobs.report import SECTIONS, markup
@@ -317,11 +316,3 @@ def test_overwrite(here: Here, folder: Path):
 )
 def test_text(value: object, written: str):
     assert markup.text(value) == written
-
-
-def test_pages_are_in_the_wheel(tmp_path: Path):
-    hatchling = pytest.importorskip("hatchling.builders.wheel", reason="hatchling is not installed")
-    [wheel] = hatchling.WheelBuilder(str(ROOT)).build(directory=str(tmp_path))
-    held = set(zipfile.ZipFile(wheel).namelist())
-    assert {f"goalscli/plots/page/page.{kind}" for kind in ("html", "css", "js")} <= held
-    assert {f"goalscli/jobs/report/report.{kind}" for kind in ("html", "css")} <= held

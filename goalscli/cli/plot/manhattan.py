@@ -23,9 +23,8 @@ def command(scores: str, out: str, overwrite: bool, value: str | None, n_labels:
 
     Where --out ends in .html, the picture is a page to zoom and point at; it needs the extra "interactive".
     """
-    from goalscli.jobs.plot import plot_interactive, plot_manhattan
+    from goalscli.jobs.plot import plot_manhattan
 
+    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, overwrite=overwrite, html=html))
     if html is not None:
-        click.echo(plot_interactive(scores, html, value=value, overwrite=overwrite))
-
-    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, overwrite=overwrite))
+        click.echo(html)

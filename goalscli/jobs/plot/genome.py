@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 
 
 def plot_manhattan(
-    scores: str | Path, out: str | Path, *, value: str | None = None, n_labels: int = 8, overwrite: bool = False
+    scores: str | Path,
+    out: str | Path,
+    *,
+    value: str | None = None,
+    n_labels: int = 8,
+    overwrite: bool = False,
+    html: str | Path | None = None,
 ) -> Path:
     """Draw the genome: -log10 p ("p"; "loco" without the chromosome), the signed effect ("score"), RATE or psi.
 
     Without a ``value``, p, or what else the scan computed. Where ``out`` ends in .html,
-    :func:`goalscli.jobs.plot.plot_interactive` draws.
+    :func:`goalscli.jobs.plot.plot_interactive` draws; where ``html`` is given, it draws that file as well.
 
     Raises
     ------
@@ -32,6 +38,9 @@ def plot_manhattan(
         The scan did not compute it.
     """
     out = Path(out)
+    if html is not None:
+        refuse_existing([out], overwrite)
+        plot_interactive(scores, html, value=value, overwrite=overwrite)
     if out.suffix.lower() == ".html":
         return plot_interactive(scores, out, value=value, overwrite=overwrite)
     refuse_existing([out], overwrite)

@@ -10,6 +10,7 @@ from goalscli.jobs.plot.reading import label_of
 from goalscli.jobs.plot.tracks import track_of
 from goalscli.jobs.results import Scores, read_scores
 from goalscli.plots import Fact, interactive_manhattan
+from goalscli.plots.style import plural
 from goalscli.store import atomic, refuse_existing
 
 
@@ -44,6 +45,7 @@ def plot_interactive(scores: str | Path, out: str | Path, *, value: str | None =
     ids = variants["id"].copy()
     for i in np.flatnonzero((ids == ".") | (ids == "")):
         ids[i] = label_of(read, int(i))
+    counts = f"{plural(len(ids), 'variant')}, {plural(len(read.samples['iid']), 'sample')}"
     page = interactive_manhattan(
         variants["chrom"],
         variants["pos"],
@@ -54,7 +56,7 @@ def plot_interactive(scores: str | Path, out: str | Path, *, value: str | None =
         facts=_facts(read, value),
         thresholds=track.thresholds,
         y_label=track.y_label,
-        title=f"{read.attributes['phenotype']}: {len(ids):,} variants, {len(read.samples['iid']):,} samples",
+        title=f"{read.attributes['phenotype']}: {counts}",
         caption=f"{track.caption}." if track.caption else "",
         signed=track.signed,
     )

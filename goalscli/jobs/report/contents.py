@@ -14,6 +14,7 @@ from goalscli.errors import InputError
 from goalscli.jobs.model_file import KIND as MODEL_KIND
 from goalscli.jobs.report import markup
 from goalscli.jobs.results import RANKINGS, Scores
+from goalscli.plots.style import plural
 from goalscli.runtime import LOG, scan_prefix
 from goalscli.store import opened, read_attributes
 from goalscli.tables import top
@@ -195,7 +196,7 @@ def top_variants(source: Source) -> str:
             rows = [[*row, *map(int, pair)] for row, pair in zip(rows, counts, strict=True)]
             note = "RAISED and LOWERED count the samples whose trait more A1 raises or lowers, by their local score."
     cells = [[value.item() if isinstance(value, np.generic) else value for value in row] for row in rows]
-    content = markup.table(f"The {len(cells)} variants of greatest |{column}|", head, cells, words=WORDS)
+    content = markup.table(f"The {plural(len(cells), 'variant')} of greatest |{column}|", head, cells, words=WORDS)
     return content + (markup.paragraph(note) if note else "")
 
 
