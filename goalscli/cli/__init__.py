@@ -23,6 +23,7 @@ COMMANDS = {
     "export": ("goalscli.cli.export", "Write every variant's scores as TSV or Parquet."),
     "info": ("goalscli.cli.info", "Say what a model or scores file holds."),
     "plot": ("goalscli.cli.plot", "Draw a scan: genome, effects by group, sample or genotype."),
+    "report": ("goalscli.cli.report", "A scan in one HTML page: pictures, top variants, provenance."),
     "simulate": ("goalscli.cli.simulate", "Make data with known truth."),
 }
 

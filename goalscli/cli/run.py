@@ -24,10 +24,11 @@ from goalscli.cli import options as opt
     show_default=True,
     help="Groups drawn with the least, and with the greatest, means.",
 )
+@click.option("--report", "page", is_flag=True, help="Also write PREFIX.report.html, all in one page.")
 @opt.out_prefix
 @opt.overwrite
 @opt.common
-def command(out: str, n_top: int, n_groups: int, **options: Any) -> None:
+def command(out: str, n_top: int, n_groups: int, page: bool, **options: Any) -> None:
     """Do the whole job: fit, scan, top table, Manhattan plot and local effects by group.
 
     Writes PREFIX.model.h5, .qc.tsv, .scores.h5, .top.tsv, .manhattan.png and .local.png.
@@ -39,5 +40,6 @@ def command(out: str, n_top: int, n_groups: int, **options: Any) -> None:
 
         how = scan_run(options, threads, options["memory"])
         fitting, scanning = fit_request(options), scan_request(options)
-        for path in run(fitting, scanning, out, how, n_top=n_top, picture=LocalPlot(n_groups=n_groups)):
+        picture = LocalPlot(n_groups=n_groups)
+        for path in run(fitting, scanning, out, how, n_top=n_top, picture=picture, page=page):
             click.echo(path)

@@ -10,6 +10,7 @@ from goalscli.jobs.fit import FitRequest, fit, fit_outputs
 from goalscli.jobs.inputs import output_prefixes
 from goalscli.jobs.model_file import KIND as MODEL_KIND
 from goalscli.jobs.plot import LocalPlot, plot_local, plot_manhattan
+from goalscli.jobs.report import ReportSettings, report
 from goalscli.jobs.results import top_table
 from goalscli.jobs.scan import scan
 from goalscli.jobs.scan_request import ScanRequest, ScanRun
@@ -27,6 +28,7 @@ def run(
     *,
     n_top: int = 20,
     picture: LocalPlot = LocalPlot(),  # noqa: B008 (frozen)
+    page: bool = False,
 ) -> list[Path]:
     """Do the whole job.
 
@@ -42,6 +44,8 @@ def run(
         Rows of PREFIX.top.tsv.
     picture : LocalPlot
         Settings of the picture by group.
+    page : bool
+        Also write PREFIX.report.html.
 
     Returns
     -------
@@ -55,13 +59,19 @@ def run(
     prefixes = output_prefixes(out, traits)
     if not scan_run.resume:
         for prefix in prefixes:
-            results = [*OUTPUTS, *pictures(scan_request)]
+            results = [*OUTPUTS, *pictures(scan_request), *["report.html"] * page]
             refuse_existing([Path(f"{prefix}.{name}") for name in results], scan_run.overwrite)
     if scan_run.resume and all(Path(f"{prefix}.model.h5").is_file() for prefix in prefixes):
         models = [_same_fit(Path(f"{prefix}.model.h5"), request) for prefix in prefixes]
     else:
         models = fit(request, out, overwrite=scan_run.overwrite or scan_run.resume, threads=scan_run.threads)
-    return [path for model in models for path in _rest(model, scan_request, scan_run, n_top, picture)]
+    written = []
+    for model in models:
+        written += _rest(model, scan_request, scan_run, n_top, picture)
+        if page:
+            prefix, settings = scan_prefix(model), ReportSettings(n_top=n_top, model=str(model))
+            written.append(report(f"{prefix}.scores.h5", f"{prefix}.report.html", settings, overwrite=True))
+    return written
 
 
 def _same_fit(model: Path, request: FitRequest) -> Path:

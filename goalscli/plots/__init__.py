@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from goalscli.plots.genome import chromosome_order, top_loci
 from goalscli.plots.groups import between_group_share, permutation_reference, select_groups
+from goalscli.plots.interactive import Fact, interactive_manhattan
 from goalscli.plots.local import GroupBox, LocalPanel, local
 from goalscli.plots.manhattan import manhattan
 from goalscli.plots.style import save
 
 __all__ = [
+    "Fact",
     "GroupBox",
     "LocalPanel",
     "between_group_share",
     "chromosome_order",
+    "interactive_manhattan",
     "local",
     "manhattan",
     "permutation_reference",

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_TONES = (BLUE, SKY, GREY, PALE)
+TONES = (BLUE, SKY, GREY, PALE)
+"""Colours of the chromosomes by turns, then of "other" and "unplaced"."""
 
 
 def manhattan(
@@ -87,14 +88,14 @@ def manhattan(
     """
     chrom, pos = np.asarray(chrom, dtype=object), np.asarray(pos, dtype=np.int64)
     value = np.asarray(value, dtype=np.float64)
-    _check(chrom, pos, value, labels, thresholds)
+    check_points(chrom, pos, value, labels, thresholds)
     genome = lay_out(chrom, pos)
     shown, notes = drawable(value)
     hidden = [i for i, _ in labels if not shown[i]]
     if hidden:
         notes.append(f"{plural(len(hidden), 'label')} of values not drawn.")
     labels = [(i, text) for i, text in labels if shown[i]]
-    notes += _lane_notes(genome)
+    notes += lane_notes(genome)
     low, high = value_limits(value[shown], [t for t, _ in thresholds] + [0.0] * signed)
     with styled():
         picture = _draw(genome, value, shown, labels, thresholds, y_label, title, signed)
@@ -134,13 +135,14 @@ def _draw(
     )
 
 
-def _check(
+def check_points(
     chrom: NDArray[np.object_],
     pos: NDArray[np.int64],
     value: Floats,
     labels: Sequence[tuple[int, str]],
     thresholds: Sequence[tuple[float, str]],
 ) -> None:
+    """Raise SettingsError where arrays, labels and thresholds do not go together."""
     n = value.size
     if n == 0:
         raise SettingsError("no variants to draw", remedy="check the filters of the scan")
@@ -154,7 +156,8 @@ def _check(
         raise SettingsError(f"the threshold '{bad[0]}' is not finite", remedy="leave it out")
 
 
-def _lane_notes(genome: Genome) -> list[str]:
+def lane_notes(genome: Genome) -> list[str]:
+    """Sentences on variants that are not drawn on a chromosome of their own."""
     notes = []
     if genome.n_merged:
         lane = genome.lanes[-2 if genome.n_unplaced and len(genome.lanes) > 1 else -1].name
@@ -170,7 +173,7 @@ def _lane_notes(genome: Genome) -> list[str]:
 
 def _draw_points(axes: Axes, x: Floats, value: Floats, shown: NDArray[np.bool_], tone: NDArray[np.intp]) -> None:
     size = float(np.interp(np.log10(max(shown.sum(), 1)), [2, 4], [5.0, 3.2]))
-    for kind, colour in enumerate(_TONES):
+    for kind, colour in enumerate(TONES):
         at = shown & (tone == kind)
         if at.any():
             (line,) = axes.plot(

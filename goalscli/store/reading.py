@@ -31,6 +31,8 @@ def opened(path: str | Path, kind: str | tuple[str, ...]) -> Iterator[h5py.File]
     """
     path = Path(path)
     kinds = (kind,) if isinstance(kind, str) else kind
+    if path.is_dir():
+        raise InputError("is a folder, not a file", where=path, remedy=f"give a {' or '.join(kinds)} file")
     if not path.is_file():
         unfinished = partial_path(path).exists()
         remedy = "finish it with --resume" if unfinished else "check the path"

@@ -17,8 +17,14 @@ from goalscli.cli import options as opt
     help="-log10 p, the signed effect, -log10 p without the chromosome, RATE or psi. Default: p, if there.",
 )
 @click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most.")
-def command(scores: str, out: str, overwrite: bool, value: str | None, n_labels: int) -> None:
-    """Draw all variants along the genome."""
+@click.option("--html", metavar="FILE.html", help="Also write the picture as a page to zoom and point at.")
+def command(scores: str, out: str, overwrite: bool, value: str | None, n_labels: int, html: str | None) -> None:
+    """Draw all variants along the genome.
+
+    Where --out ends in .html, the picture is a page to zoom and point at; it needs the extra "interactive".
+    """
     from goalscli.jobs.plot import plot_manhattan
 
-    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, overwrite=overwrite))
+    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, overwrite=overwrite, html=html))
+    if html is not None:
+        click.echo(html)

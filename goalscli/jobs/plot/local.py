@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ from goalscli.plots import (
     top_loci,
 )
 from goalscli.store import refuse_existing
+
+if TYPE_CHECKING:
+    from goalscli.plots.encode import Figure
 
 
 @dataclass(frozen=True)
@@ -71,16 +75,20 @@ def plot_local(
     """
     out = Path(out)
     refuse_existing([out], overwrite)
-    read = read_scores(scores)
+    figure = local_figure(read_scores(scores), settings)
+    save(figure, out)
+    return out
+
+
+def local_figure(read: Scores, settings: LocalPlot = LocalPlot()) -> Figure:
+    """Return the picture that :func:`plot_local` saves."""
     if settings.snps:
         index = only_variants(read, list(settings.snps))
     else:
         index = top_loci(read.variants["chrom"], read.variants["pos"], read.goals["z"], settings.top, window=5_000_000)
     effects = -local_of(read, index, settings.model, settings.genotypes) / read.xi
     panels = [_panel(read, int(i), row.astype(np.float64), settings) for i, row in zip(index, effects, strict=True)]
-    figure = local(panels, title=f"{read.attributes['phenotype']}: local effects by group")
-    save(figure, out)
-    return out
+    return local(panels, title=f"{read.attributes['phenotype']}: local effects by group")
 
 
 def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPlot) -> LocalPanel:
