@@ -48,6 +48,15 @@ moved = click.option(
     help="The genotypes, where they have moved since the fit.",
 )
 
+missing_code = click.option(
+    "--missing-code",
+    metavar="CODE",
+    default="-9",
+    show_default=True,
+    help="Number read as missing beside NA; 'none' keeps real -9.",
+)
+iid_only = click.option("--iid-only", is_flag=True, help="Match tables to genotypes by IID alone.")
+
 tables = _stack(
     click.option(
         "--pheno",
@@ -70,14 +79,8 @@ tables = _stack(
         metavar="NAME",
         help="Column of --groups (cage, litter) as a random effect of its own.",
     ),
-    click.option(
-        "--missing-code",
-        metavar="CODE",
-        default="-9",
-        show_default=True,
-        help="Number read as missing beside NA; 'none' keeps real -9.",
-    ),
-    click.option("--iid-only", is_flag=True, help="Match tables to genotypes by IID alone."),
+    missing_code,
+    iid_only,
 )
 
 selection = _stack(
@@ -239,6 +242,12 @@ out_prefix = click.option("--out", metavar="PREFIX", required=True, help="Where 
 out_file = click.option("--out", metavar="FILE", required=True, help="The file to write.")
 overwrite = click.option("--overwrite", is_flag=True, help="Replace results that exist.")
 
+snps = click.option(
+    "--snp", "snps", multiple=True, metavar="ID", help="Variant to draw; may be given again. Default: the top loci."
+)
+centre = click.option("--centre", is_flag=True, help="Draw differences from each variant's mean.")
+scan_model = click.option("--model", metavar="FILE", help="The scan's model. Default: beside the scores.")
+
 common = _stack(
     click.option("--threads", type=int, metavar="N", help="Default: the CPUs this process may use."),
     click.option(
@@ -272,3 +281,20 @@ def session(options: dict[str, Any], log: str | None) -> Iterator[int]:
 def pick(options: dict[str, Any], *names: str) -> dict[str, Any]:
     """Take these out of ``options``."""
     return {name: options.pop(name) for name in names}
+
+
+def refuse_given(names: tuple[str, ...], other: str) -> None:
+    """Refuse options that the user gave and that mean nothing beside another.
+
+    Raises
+    ------
+    SettingsError
+        The first of them.
+    """
+    from goalscli.errors import SettingsError
+
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = f"--{name.replace('_', '-')}"
+            raise SettingsError(f"means nothing with {other}", where=option, remedy="leave one of them out")

@@ -223,10 +223,20 @@ class Dataset:
 
     def values(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the features of these variants, (N, len(index)) float64, Fortran order."""
-        raw = self.source.read(self.reference.file_index, self.variants.file_index[index])
-        values = qc.impute(raw, self.reference, self.treatment.impute == "family").values
+        values = self._filled(self._raw(index))
         if self.treatment.scale != "none":
             values -= self.variants.mean[index]
         if self.treatment.scale == "standardize":
             values /= self.variants.sd[index]
         return values
+
+    def dosages(self, index: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the copies of a1, missing calls filled, and which of them were called; both (N, len(index))."""
+        raw = self._raw(index)
+        return self._filled(raw), ~np.isnan(np.take(raw, self.reference.analysed, axis=0))
+
+    def _raw(self, index: NDArray[np.intp]) -> NDArray[np.float32]:
+        return self.source.read(self.reference.file_index, self.variants.file_index[index])
+
+    def _filled(self, raw: NDArray[np.float32]) -> NDArray[np.float64]:
+        return qc.impute(raw, self.reference, self.treatment.impute == "family").values

@@ -8,7 +8,8 @@ from goalscli.cli.lazy import LazyGroup
 
 PICTURES = {
     "manhattan": ("goalscli.cli.plot.manhattan", "All variants along the genome."),
-    "local": ("goalscli.cli.plot.local", "Local effects by group (cage, family)."),
+    "local": ("goalscli.cli.plot.local", "Local effects by group (cage, family), or of all samples."),
+    "beeswarm": ("goalscli.cli.plot.beeswarm", "Local effects of the top variants, coloured by genotype."),
 }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from goalscli.jobs.plot.beeswarm import plot_beeswarm
 from goalscli.jobs.plot.genome import plot_manhattan
 from goalscli.jobs.plot.local import LocalPlot, plot_local
+from goalscli.jobs.plot.samples import plot_local_samples
 
-__all__ = ["LocalPlot", "plot_local", "plot_manhattan"]
+__all__ = ["LocalPlot", "plot_beeswarm", "plot_local", "plot_local_samples", "plot_manhattan"]
