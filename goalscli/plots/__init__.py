@@ -6,11 +6,13 @@ Importing this package does not import matplotlib; drawing does. No display is n
 from __future__ import annotations
 
 from goalscli.plots.beeswarm import SwarmRow, beeswarm
+from goalscli.plots.dependence import Words, strips, trend
 from goalscli.plots.effects import spread_in_words
-from goalscli.plots.genome import chromosome_order, top_loci
+from goalscli.plots.genome import chromosome_order, natural_key, top_loci
 from goalscli.plots.groups import between_group_share, permutation_reference, select_groups
 from goalscli.plots.local import GroupBox, LocalPanel, local
 from goalscli.plots.manhattan import manhattan
+from goalscli.plots.means import correlation
 from goalscli.plots.ordered import OrderedPanel, ordered
 from goalscli.plots.style import save
 
@@ -19,15 +21,20 @@ __all__ = [
     "LocalPanel",
     "OrderedPanel",
     "SwarmRow",
+    "Words",
     "beeswarm",
     "between_group_share",
     "chromosome_order",
+    "correlation",
     "local",
     "manhattan",
+    "natural_key",
     "ordered",
     "permutation_reference",
     "save",
     "select_groups",
     "spread_in_words",
+    "strips",
     "top_loci",
+    "trend",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,12 @@ class SwarmRow:
 
 
 def beeswarm(
-    rows: Sequence[SwarmRow], *, x_label: str, title: str | None = None, caption: str | None = None, centre: bool = False
+    rows: Sequence[SwarmRow],
+    *,
+    x_label: str,
+    title: str | None = None,
+    caption: str | None = None,
+    centre: bool = False,
 ) -> Figure:
     """Draw the local effects of every sample, a row a variant, stacked where many are alike.
 
@@ -142,7 +147,7 @@ def _draw_points(figure: Figure, axes: Axes, rows: Sequence[SwarmRow], effects: 
     row_height = frame.height / len(rows)
     for place, (row, values) in enumerate(zip(rows, effects, strict=True)):
         shift = stacked(values, diameter, (_FILLED * row_height - pixels) / pixels) * pixels / row_height
-        colour = {"color": BLUE} if row.dosage is None else {"c": row.dosage, "cmap": dosage_colours()}
+        colour: dict[str, Any] = {"color": BLUE} if row.dosage is None else {"c": row.dosage, "cmap": dosage_colours()}
         axes.scatter(values, place + shift, s=size**2, linewidths=0, vmin=None if row.dosage is None else 0,
                      vmax=None if row.dosage is None else 2, rasterized=n * len(rows) > 5000, zorder=2,
                      gid="points", **colour)  # fmt: skip

@@ -35,7 +35,7 @@ def add_dosage_bar(figure: Figure, axes: Sequence[Axes]) -> None:
     height = min(1.0, 1.6 / (figure.get_figheight() - 1))
     bar = figure.colorbar(key, ax=list(axes), ticks=[0, 1, 2], shrink=height, aspect=18 * height + 4, pad=0.02)
     bar.set_label("copies of A1", size=SMALL)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
 
 
 def check_effects(values: Floats, what: str) -> Floats:
@@ -57,7 +57,9 @@ def check_effects(values: Floats, what: str) -> Floats:
 
 def spread_in_words(effects: Sequence[Floats]) -> str:
     """Say how the sd of local effects compares with their mean: over one variant, or the range over several."""
-    shares = [float(values.std(ddof=1)) / max(abs(float(values.mean())), 1e-300) for values in effects if values.size > 1]
+    shares = [
+        float(values.std(ddof=1)) / max(abs(float(values.mean())), 1e-300) for values in effects if values.size > 1
+    ]
     if not shares:
         return "One sample."
     low, high = _percent(min(shares)), _percent(max(shares))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,14 +137,12 @@ def _draw_genotypes(axes: Axes, dosage: Floats, above: Axes) -> None:
     above.tick_params(axis="x", labelbottom=False)
 
 
-def _draw_panel(
-    figure: Figure, axes: Axes, panel: OrderedPanel, values: Floats, zoom: bool, y_label: str
-) -> None:
+def _draw_panel(figure: Figure, axes: Axes, panel: OrderedPanel, values: Floats, zoom: bool, y_label: str) -> None:
     order = np.argsort(values, kind="stable")
     n = values.size
     rank, mean = np.arange(1, n + 1), float(values.mean())
     size = float(np.interp(np.log10(n), [1.0, 3.0], [4.5, 2.4]))
-    marks = {"s": size**2, "linewidths": 0, "rasterized": n > 5000, "zorder": 2, "gid": "points"}
+    marks: dict[str, Any] = {"s": size**2, "linewidths": 0, "rasterized": n > 5000, "zorder": 2, "gid": "points"}
     if panel.dosage is None:
         axes.scatter(rank, values[order], color=BLUE, **marks)
     else:

@@ -10,6 +10,7 @@ PICTURES = {
     "manhattan": ("goalscli.cli.plot.manhattan", "All variants along the genome."),
     "local": ("goalscli.cli.plot.local", "Local effects by group (cage, family), or of all samples."),
     "beeswarm": ("goalscli.cli.plot.beeswarm", "Local effects of the top variants, coloured by genotype."),
+    "dependence": ("goalscli.cli.plot.dependence", "Local effects of a variant against a genotype or environment."),
 }
 
 

@@ -61,9 +61,7 @@ def axis_of(scores: Scores, centre: bool = False, line: str = " ") -> str:
     return f"{what}{line}(trait sd per {scores.unit})"
 
 
-def variants_of(
-    read: Scores, snps: Sequence[str], n: int, option: str = "--n", *, most: int
-) -> NDArray[np.intp]:
+def variants_of(read: Scores, snps: Sequence[str], n: int, option: str = "--n", *, most: int) -> NDArray[np.intp]:
     """Rows of the named variants, each once, or of the top variants of ``n`` loci by |z|.
 
     Raises
