@@ -43,7 +43,7 @@ _WIDTH, _HEIGHT = 7.5, 4.6
 _STRIP = 0.5
 """Greatest width of a strip, in distances of two strips."""
 
-_GAP = 7.0
+_GAP = 6.0
 """Points between a strip and its mean."""
 
 
@@ -86,10 +86,9 @@ def strips(groups: Sequence[GroupBox], words: Words, *, mean: float, dosages: Se
     check_effects(np.array([mean]), "the overall mean")
     means = np.array([interval_of_mean(inside) for inside in values], dtype=np.float64)
     with styled():
-        figure, axes = _empty(pooled, means[:, 0], means[:, 1], mean, words)
-        half = max(len(groups) / 2, 1.5)  # few strips stay slim
-        middle = (len(groups) - 1) / 2 + 0.1
-        axes.set_xlim(middle - half, middle + half)
+        figure, axes = _empty(pooled, means[:, 0], means[:, 1], mean, words, max(_WIDTH, 0.45 * len(groups) + 2))
+        margin = max(0.5, 1.5 - len(groups) / 2)  # few strips stay slim
+        axes.set_xlim(-margin, len(groups) - 1 + margin + 0.2)
         axes.tick_params(axis="x", length=0)
         _arrange(figure, axes, words, mean)
         _name_categories(figure, axes, groups)
@@ -97,7 +96,7 @@ def strips(groups: Sequence[GroupBox], words: Words, *, mean: float, dosages: Se
         size = _size(pooled.size)
         frame = axes.get_window_extent()
         pixels = size * figure.dpi / 72
-        column = frame.width / (2 * half)
+        column = frame.width / float(np.diff(axes.get_xlim())[0])
         diameter = pixels * float(np.diff(axes.get_ylim())[0]) / frame.height
         room = (_STRIP * column - pixels) / pixels
         shifts = [stacked(inside, diameter, room) * pixels / column for inside in values]
@@ -106,10 +105,9 @@ def strips(groups: Sequence[GroupBox], words: Words, *, mean: float, dosages: Se
             colour = BLUE if dosages is None else dosage_colours()(dosages[place] / 2)
             axes.plot(place + shift, inside, "o", color=colour, markersize=size, markeredgewidth=0, zorder=2,
                       rasterized=pooled.size > 5000, gid="points")  # fmt: skip
-        beside = (
-            np.arange(len(values)) + widest + _GAP * figure.dpi / 72 / column
-        )  # on the points it would hide the few
-        _draw_means(axes, beside, means[:, 0], means[:, 1], "black", "none")
+        # On the points a mean would hide the few of a small category.
+        beside = np.arange(len(values)) + widest + _GAP * figure.dpi / 72 / column
+        _draw_means(axes, np.asarray(beside, dtype=np.float64), means[:, 0], means[:, 1], "black", "none")
     return figure
 
 
@@ -152,10 +150,12 @@ def _size(n: int) -> float:
     return float(np.interp(np.log10(n), [1.5, 3.5], [4.5, 2.0]))
 
 
-def _empty(effects: Floats, means: Floats, half: Floats, mean: float, words: Words) -> tuple[Figure, Axes]:
+def _empty(
+    effects: Floats, means: Floats, half: Floats, mean: float, words: Words, width: float = _WIDTH
+) -> tuple[Figure, Axes]:
     """Return a figure with the limits of the effects and the intervals of means, and their axis named."""
-    below = caption_height(new_figure(_WIDTH, 3), words.caption)
-    figure = new_figure(_WIDTH, _HEIGHT + below)
+    below = caption_height(new_figure(width, 3), words.caption)
+    figure = new_figure(width, _HEIGHT + below)
     axes = figure.add_subplot()
     known = np.isfinite(half)
     low, high = value_limits(effects, [mean, *(means - half)[known], *(means + half)[known]])

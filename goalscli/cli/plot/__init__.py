@@ -11,6 +11,7 @@ PICTURES = {
     "local": ("goalscli.cli.plot.local", "Local effects by group (cage, family), or of all samples."),
     "beeswarm": ("goalscli.cli.plot.beeswarm", "Local effects of the top variants, coloured by genotype."),
     "dependence": ("goalscli.cli.plot.dependence", "Local effects of a variant against a genotype or environment."),
+    "heatmap": ("goalscli.cli.plot.heatmap", "Local effects of many variants in all samples, as colours."),
 }
 
 
