@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 _ROW = 0.5
 """Height in inches of a row."""
 
-_FILLED = 0.86
+_FILLED = 0.8
 """Share of a row that points may take."""
 
 
@@ -102,9 +102,10 @@ def beeswarm(
         arrange(figure, below / figure.get_figheight())
         _draw_points(figure, axes, rows, effects)
         if not centre:
-            means = [float(values.mean()) for values in effects]
-            below_and_above = np.arange(len(rows)) - 0.46, np.arange(len(rows)) + 0.46
-            axes.vlines(means, *below_and_above, color="black", linewidth=1.0, zorder=3, gid="mean")
+            for values, place in zip(effects, range(len(rows)), strict=True):
+                # Above and below the points, not on them.
+                ends = [place - 0.49, place + 0.41], [place - 0.41, place + 0.49]
+                axes.vlines([float(values.mean())] * 2, *ends, color="black", linewidth=1.6, zorder=3, gid="mean")
         add_caption(figure, caption or "")
     return figure
 

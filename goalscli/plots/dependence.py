@@ -172,11 +172,13 @@ def _empty(
 
 def _arrange(figure: Figure, axes: Axes, words: Words, mean: float) -> None:
     """Write title and name of the axis, and the scale in per cent; a first layout."""
-    axes.set_title(wrapped(figure, words.title, LARGE, 6 * figure.dpi), loc="left")
     axes.set_xlabel(wrapped(figure, words.x_label, SMALL + 1, 5.5 * figure.dpi))
     add_percent_axis(axes, mean)
     add_caption(figure, words.caption)
     _fit(figure, words)
+    if words.title:
+        axes.set_title(wrapped(figure, words.title, LARGE, axes.get_window_extent().width), loc="left")
+        _fit(figure, words)
 
 
 def _fit(figure: Figure, words: Words) -> None:
@@ -196,10 +198,11 @@ def _name_categories(figure: Figure, axes: Axes, groups: Sequence[GroupBox]) -> 
 
 
 def _draw_means(axes: Axes, x: Floats, mean: Floats, half: Floats, colour: str, line: str) -> None:
-    """Draw diamonds and intervals, on white so that they stand out from the points."""
+    """Draw diamonds and intervals, on white so that they stand out from the points; none for a single sample."""
     known = np.isfinite(half)
-    ends = mean[known] - half[known], mean[known] + half[known]
-    axes.vlines(x[known], *ends, color="white", linewidth=3.2, zorder=3)
-    axes.vlines(x[known], *ends, color=colour, linewidth=1.4, zorder=3.1, gid="interval")
+    x, mean, half = x[known], mean[known], half[known]
+    ends = mean - half, mean + half
+    axes.vlines(x, *ends, color="white", linewidth=3.2, zorder=3)
+    axes.vlines(x, *ends, color=colour, linewidth=1.4, zorder=3.1, gid="interval")
     axes.plot(x, mean, marker="D", linestyle=line, color=colour, linewidth=1.4, markersize=5.5, markerfacecolor="white",
               markeredgecolor=colour, markeredgewidth=1.2, zorder=3.2, gid="means")  # fmt: skip

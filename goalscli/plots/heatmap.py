@@ -19,6 +19,7 @@ from goalscli.plots.style import (
     add_caption,
     arrange,
     caption_height,
+    line_height,
     new_figure,
     plural,
     shortened,
@@ -99,7 +100,9 @@ def heatmap(
         below = caption_height(new_figure(width, 3), text)
         map_height = max(0.16 * n, 0.8) if n <= _NAMED else _HEIGHT
         longest = max(text_width(new_figure(1, 1), name, SMALL) for name in names) / DPI
-        figure = new_figure(width, map_height + longest + 1.3 + below)
+        heading = wrapped(new_figure(1, 1), title or "", LARGE, (width - 0.24) * DPI)
+        above = line_height(LARGE) * len(heading.splitlines())
+        figure = new_figure(width, map_height + longest + 1.2 + above + below)
         axes = figure.add_subplot()
         axes.imshow(shown.values, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
                     extent=(-0.5, n_columns - 0.5, n - 0.5, -0.5), gid="map")  # fmt: skip
@@ -107,10 +110,10 @@ def heatmap(
         _add_key(figure, axes, limit, key, map_height)
         if groups is not None:
             _add_groups(axes, groups, map_height)
-        if title:
-            lines = wrapped(figure, title, LARGE, (width - 0.24) * figure.dpi)
-            figure.suptitle(lines, size=LARGE, x=0.12 / width, ha="left")
-        arrange(figure, below / figure.get_figheight())
+        if heading:
+            figure.suptitle(heading, size=LARGE, x=0.12 / width, ha="left")
+        for _ in range(2):  # what lies above the map is measured in its height, and the height changes
+            arrange(figure, below / figure.get_figheight())
         add_caption(figure, text)
     return figure
 
@@ -153,7 +156,7 @@ def _check(effects: Floats, variants: Sequence[str], samples: Sequence[str], gro
 def _limit(effects: Floats) -> tuple[float, str]:
     """Return where the colours end, and a sentence on what lies beyond."""
     sizes = np.abs(effects)
-    limit = float(np.quantile(sizes, _QUANTILE)) or float(sizes.max())
+    limit = float(np.quantile(sizes, _QUANTILE, method="higher")) or float(sizes.max())
     if limit < 1e-250:  # all is zero to the eye
         return 1.0, "No effect differs from 0."
     n = int(np.count_nonzero(sizes > limit))

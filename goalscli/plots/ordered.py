@@ -126,8 +126,9 @@ def _check(panels: Sequence[OrderedPanel]) -> list[Floats]:
 
 def _draw_genotypes(axes: Axes, dosage: Floats, above: Axes) -> None:
     """Draw the genotypes below the effects, each below its sample: points of a curve hide each other."""
-    axes.scatter(np.arange(1, dosage.size + 1), dosage, c=dosage, cmap=dosage_colours(), vmin=0, vmax=2, marker="|",
-                 s=22, linewidths=0.6, rasterized=dosage.size > 5000, gid="genotypes")  # fmt: skip
+    n = dosage.size
+    axes.scatter(np.arange(1, n + 1), dosage, c=dosage, cmap=dosage_colours(), vmin=0, vmax=2, marker="|", s=22,
+                 linewidths=1.5 if n < 100 else 0.6, rasterized=n > 5000, gid="genotypes")  # fmt: skip
     axes.set_xlim(above.get_xlim())
     axes.set_xticks(above.get_xticks())
     axes.set_xlim(above.get_xlim())

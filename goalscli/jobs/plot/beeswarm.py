@@ -69,7 +69,7 @@ def plot_beeswarm(
         rows,
         x_label=axis_of(read, centre),
         title=f"{read.attributes['phenotype']}: local effects, {len(read.samples['iid']):,} samples",
-        caption=" ".join(filter(None, ["" if centre else "Black lines: means.", spread_in_words(list(effects)), note])),
+        caption=" ".join(filter(None, ["" if centre else "Black ticks: means.", spread_in_words(list(effects)), note])),
         centre=centre,
     )
     save(figure, out)
