@@ -88,8 +88,7 @@ def heatmap(
     SettingsError
         Nothing to draw, effects that are not finite, other lengths, or more than 12 groups.
     """
-    effects = check_effects(effects, title or "heatmap")
-    _check(effects, variants, samples, groups)
+    effects = _check(effects, variants, samples, groups)
     limit, told = _limit(effects)
     shown = _lines(effects)
     text = " ".join(filter(None, [caption, told, shown.note]))
@@ -110,8 +109,7 @@ def heatmap(
         _add_key(figure, axes, limit, key, map_height)
         if groups is not None:
             _add_groups(axes, groups, map_height)
-        if heading:
-            figure.suptitle(heading, size=LARGE, x=0.12 / width, ha="left")
+        figure.suptitle(heading, size=LARGE, x=0.12 / width, ha="left")
         for _ in range(2):  # what lies above the map is measured in its height, and the height changes
             arrange(figure, below / figure.get_figheight())
         add_caption(figure, text)
@@ -140,17 +138,19 @@ def _lines(effects: Floats) -> _Lines:
     return _Lines(means, f"Each line is the mean of {told} neighbouring samples.")
 
 
-def _check(effects: Floats, variants: Sequence[str], samples: Sequence[str], groups: Sequence[str] | None) -> None:
+def _check(effects: Floats, variants: Sequence[str], samples: Sequence[str], groups: Sequence[str] | None) -> Floats:
+    effects = check_effects(effects, "heatmap")
     if effects.shape != (len(samples), len(variants)):
         shape = " x ".join(map(str, effects.shape))
         raise SettingsError(f"{shape} effects of {len(samples)} samples and {len(variants)} variants")
     if groups is None:
-        return
+        return effects
     if len(groups) != len(samples):
         raise SettingsError(f"{len(samples)} samples but {len(groups)} entries in 'groups'")
     found = len(set(groups) - {""})
     if not 1 <= found <= len(GROUP_COLOURS):
         raise SettingsError(f"{found} groups", remedy=f"draw a bar of 1 to {len(GROUP_COLOURS)} groups")
+    return effects
 
 
 def _limit(effects: Floats) -> tuple[float, str]:

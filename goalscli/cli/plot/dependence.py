@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from goalscli.cli import options as opt
+from goalscli.cli.plot.together import refuse_given, together
 
 
 @click.command("dependence")
@@ -28,9 +29,9 @@ def command(scores: str, out: str, snp: str, overwrite: bool, **options: Any) ->
     options.pop("memory")
     with opt.session(options, None):
         told = opt.pick(options, "table", "column", "categorical", "missing_code", "iid_only")
-        opt.together(told, "table", "column")
+        together(told, "table", "column")
         if told["table"] is None:
-            opt.refuse_given(("categorical", "missing_code", "iid_only"), "genotypes")
+            refuse_given(("categorical", "missing_code", "iid_only"), "genotypes")
         from goalscli.jobs.plot import Environment, plot_dependence
 
         if told["missing_code"].lower() == "none":

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from goalscli.cli import options as opt
+from goalscli.cli.plot.together import refuse_given
 
 _OF_GROUPS = ("n_groups", "min_group_size", "permutations", "seed")
 _OF_SAMPLES = ("zoom",)
@@ -49,7 +50,7 @@ def command(scores: str, out: str, overwrite: bool, by: str, snps: tuple[str, ..
     """Draw local effects by group (cage, family), or of all samples."""
     options.pop("memory")
     with opt.session(options, None):
-        opt.refuse_given(_OF_SAMPLES if by == "group" else _OF_GROUPS, f"--by {by}")
+        refuse_given(_OF_SAMPLES if by == "group" else _OF_GROUPS, f"--by {by}")
         from goalscli.jobs.plot import LocalPlot, plot_local, plot_local_samples
 
         if by == "group":

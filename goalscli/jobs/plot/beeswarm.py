@@ -28,20 +28,17 @@ def plot_beeswarm(
     ----------
     scores, out : str or Path
     snps : sequence of str
-        Variant IDs; the top variants of different loci where empty.
+        Variant IDs; the top variants of ``n`` loci where empty.
     n : int
-        How many top variants where none is named.
     centre : bool
         Draw differences from each variant's mean.
     model, genotypes : str, optional
-        The model where it is not beside the scores, and the genotypes' prefix or file if moved. Where neither is given
-        and there are none, all points have one colour.
+        The model where it is not beside the scores, the genotypes if moved. Without any, points have one colour.
     overwrite : bool
 
     Returns
     -------
     Path
-        The picture.
 
     Raises
     ------

@@ -215,7 +215,11 @@ def _save(read: Scores, axis: _Axis, effects: NDArray[np.float64], title: str, o
 
 def _correlation(kind: str, values: NDArray[np.float64], effects: NDArray[np.float64]) -> str:
     r = correlation(values, effects)
-    return f"No r with {kind}: one of the two does not vary." if r is None else f"r with {kind} {r:z.2f}.".replace(" -", " −")
+    return (
+        f"No r with {kind}: one of the two does not vary."
+        if r is None
+        else f"r with {kind} {r:z.2f}.".replace(" -", " −")
+    )
 
 
 def _share(kind: str, labels: NDArray[np.object_], effects: NDArray[np.float64]) -> str:

@@ -36,9 +36,8 @@ def plot_heatmap(
     ----------
     scores, out : str or Path
     snps : sequence of str
-        Variant IDs; the top variants of different loci where empty.
+        Variant IDs; the top variants of ``n`` loci where empty.
     n : int
-        How many top variants where none is named.
     by_group : bool
         Keep the samples of a group (--group-column of the fit) together.
     centre : bool
@@ -50,7 +49,6 @@ def plot_heatmap(
     Returns
     -------
     Path
-        The picture.
 
     Raises
     ------
@@ -74,11 +72,7 @@ def plot_heatmap(
         effects = effects - effects.mean(axis=0)
     rows, how = _by_group(effects, group) if by_group else alike_together(effects)
     columns, _ = alike_together(effects.T)
-    notes = [_order_in_words(how, len(columns)), words]
-    if _bar(group, named) is not None and len(named) < len({str(name) for name in group}):
-        notes.append("White at the side: no group.")
-    if by_group and len(named) > MOST_GROUPS:
-        notes.append(f"{len(named)} groups: too many for a bar.")
+    notes = [_order_in_words(how, len(columns)), words, _groups_in_words(group, named, by_group)]
     figure = heatmap(
         effects[np.ix_(rows, columns)],
         [_column_name(read, int(index[k])) for k in columns],
@@ -99,6 +93,13 @@ def _order_in_words(how: str, n_columns: int) -> str:
     if how == clustered:
         return f"Samples and variants {how}."
     return f"Samples {how}, variants {clustered}." if how else f"Variants {clustered}."
+
+
+def _groups_in_words(group: NDArray[np.object_], named: set[str], by_group: bool) -> str:
+    if by_group and len(named) > MOST_GROUPS:
+        return f"{len(named)} groups: too many for a bar."
+    has_bar = 2 <= len(named) <= MOST_GROUPS
+    return "White at the side: no group." if has_bar and len(named) < len({str(name) for name in group}) else ""
 
 
 def _bar(group: NDArray[np.object_], named: set[str]) -> list[str] | None:
