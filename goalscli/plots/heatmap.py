@@ -92,8 +92,7 @@ def heatmap(
     limit, told = _limit(effects)
     shown = _lines(effects)
     text = " ".join(filter(None, [caption, told, shown.note]))
-    n, n_columns = effects.shape
-    names = shortened(variants, 28)
+    (n, n_columns), names = effects.shape, shortened(variants, 28)
     with styled():
         width = max(5.6, 0.2 * n_columns + 2.0 + 1.5 * (groups is not None))
         below = caption_height(new_figure(width, 3), text)

@@ -43,7 +43,7 @@ def plot_heatmap(
     centre : bool
         Draw differences from each variant's mean.
     model, genotypes : str, optional
-        Where local scores must be computed: the model, and the genotypes' prefix or file if moved.
+        Where local scores must be computed: the model, and the genotypes if moved.
     overwrite : bool
 
     Returns
@@ -61,13 +61,9 @@ def plot_heatmap(
     refuse_existing([out], overwrite)
     read = read_scores(scores)
     index = variants_of(read, snps, n, most=100)
-    group = read.samples["group"]
-    named = {str(name) for name in group if name not in (None, "", "0")}
-    if by_group and not named:
-        remedy = "fit with --groups and --group-column, or leave --by-group out"
-        raise InputError("the samples have no groups", where=read.path, remedy=remedy)
+    named = _named(read, by_group)
     effects = effects_of(read, index, model, genotypes).T
-    words = spread_in_words(list(effects.T))
+    words, group = spread_in_words(list(effects.T)), read.samples["group"]
     if centre:
         effects = effects - effects.mean(axis=0)
     rows, how = _by_group(effects, group) if by_group else alike_together(effects)
@@ -84,6 +80,15 @@ def plot_heatmap(
     )
     save(figure, out)
     return out
+
+
+def _named(read: Scores, needed: bool) -> set[str]:
+    """Names of the groups."""
+    named = {str(name) for name in read.samples["group"] if name not in (None, "", "0")}
+    if needed and not named:
+        remedy = "fit with --groups and --group-column, or leave --by-group out"
+        raise InputError("the samples have no groups", where=read.path, remedy=remedy)
+    return named
 
 
 def _order_in_words(how: str, n_columns: int) -> str:
