@@ -70,7 +70,8 @@ def assert_tidy(figure: Any) -> None:
     for axis in [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]:
         low, high = sorted(axis.get_view_interval())
         ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
-        beyond |= {id(tick.label1) for tick in ticks if not low <= tick.get_loc() <= high}
+        hidden = [tick for tick in ticks if not low <= tick.get_loc() <= high]
+        beyond |= {id(label) for tick in hidden for label in (tick.label1, tick.label2)}
     seen = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
     kept = [text for text in seen if id(text) not in beyond]
     boxes = extents(figure, kept)

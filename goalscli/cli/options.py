@@ -48,6 +48,15 @@ moved = click.option(
     help="The genotypes, where they have moved since the fit.",
 )
 
+missing_code = click.option(
+    "--missing-code",
+    metavar="CODE",
+    default="-9",
+    show_default=True,
+    help="Number read as missing beside NA; 'none' keeps real -9.",
+)
+iid_only = click.option("--iid-only", is_flag=True, help="Match tables to genotypes by IID alone.")
+
 tables = _stack(
     click.option(
         "--pheno",
@@ -70,14 +79,8 @@ tables = _stack(
         metavar="NAME",
         help="Column of --groups (cage, litter) as a random effect of its own.",
     ),
-    click.option(
-        "--missing-code",
-        metavar="CODE",
-        default="-9",
-        show_default=True,
-        help="Number read as missing beside NA; 'none' keeps real -9.",
-    ),
-    click.option("--iid-only", is_flag=True, help="Match tables to genotypes by IID alone."),
+    missing_code,
+    iid_only,
 )
 
 selection = _stack(
@@ -238,6 +241,12 @@ scan = _stack(
 out_prefix = click.option("--out", metavar="PREFIX", required=True, help="Where results go; folders are made.")
 out_file = click.option("--out", metavar="FILE", required=True, help="The file to write.")
 overwrite = click.option("--overwrite", is_flag=True, help="Replace results that exist.")
+
+snps = click.option(
+    "--snp", "snps", multiple=True, metavar="ID", help="Variant to draw; may be given again. Default: the top loci."
+)
+centre = click.option("--centre", is_flag=True, help="Draw differences from each variant's mean.")
+scan_model = click.option("--model", metavar="FILE", help="The scan's model. Default: beside the scores.")
 
 common = _stack(
     click.option("--threads", type=int, metavar="N", help="Default: the CPUs this process may use."),

@@ -259,10 +259,33 @@ class Dataset:
         (N, C) float64, Fortran order
             In sd of genotype, or in copies of A1 (``treatment.scale``).
         """
-        raw = self.source.read(self.reference.file_index, self.variants.file_index[index])
-        values = qc.impute(raw, self.reference, self.treatment.impute == "family").values
+        values = self._filled(self._raw(index))
         if self.treatment.scale != "none":
             values -= self.variants.mean[index]
         if self.treatment.scale == "standardize":
             values /= self.variants.sd[index]
         return values
+
+    def dosages(self, index: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Read and impute the copies of A1 of these variants.
+
+        Parameters
+        ----------
+        index : (C,) intp
+            Rows of the variant table.
+
+        Returns
+        -------
+        dosages : (N, C) float64
+            In copies of A1, missing calls filled.
+        called : (N, C) bool
+            Those that were not missing.
+        """
+        raw = self._raw(index)
+        return self._filled(raw), ~np.isnan(np.take(raw, self.reference.analysed, axis=0))
+
+    def _raw(self, index: NDArray[np.intp]) -> NDArray[np.float32]:
+        return self.source.read(self.reference.file_index, self.variants.file_index[index])
+
+    def _filled(self, raw: NDArray[np.float32]) -> NDArray[np.float64]:
+        return qc.impute(raw, self.reference, self.treatment.impute == "family").values

@@ -246,8 +246,8 @@ def _datasets(file: h5py.File) -> list[str]:
     return names
 
 
-def only_variants(scores: Scores, ids: list[str]) -> NDArray[np.intp]:
-    """Rows of the named variants, in the order of the names.
+def only_variants(scores: Scores, ids: list[str], option: str = "--snp") -> NDArray[np.intp]:
+    """Rows of the named variants, in the order of the names; ``option`` gave them, for messages.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def only_variants(scores: Scores, ids: list[str]) -> NDArray[np.intp]:
             hint = f" (near: {', '.join(near)})" if near and not len(found) else ""
             raise InputError(
                 f"{name!r} is the ID of {len(found)} analysed variants{hint}",
-                where="--snp",
+                where=option,
                 remedy="give the ID of one",
             )
         rows.append(int(found[0]))

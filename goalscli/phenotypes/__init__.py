@@ -1,6 +1,6 @@
 """Trait, covariate and sample tables: reading, matching to genotypes, and the matrix of covariates."""
 
-from goalscli.phenotypes.columns import Missing, NumericColumn, categorical, numeric, select_columns
+from goalscli.phenotypes.columns import Missing, NumericColumn, categorical, has_numbers, numeric, select_columns
 from goalscli.phenotypes.covariates import Covariate, Covariates, covariate_matrix
 from goalscli.phenotypes.join import Joined, join
 from goalscli.phenotypes.tables import Table, read_sample_list, read_table
@@ -14,6 +14,7 @@ __all__ = [
     "Table",
     "categorical",
     "covariate_matrix",
+    "has_numbers",
     "join",
     "numeric",
     "read_sample_list",

@@ -109,6 +109,19 @@ def categorical(table: Table, name: str, missing: Missing) -> Strings:
     return levels
 
 
+def has_numbers(table: Table, name: str) -> bool:
+    """Whether a column has a number, or nothing at all: one of words has values, and none of them is a number.
+
+    Raises
+    ------
+    InputError
+        No such column.
+    """
+    cells = _column(table, name)
+    present = cells[_present(cells)]
+    return not len(present) or not all(math.isnan(_number(cell)) for cell in present)
+
+
 def select_columns(table: Table, spec: str) -> list[str]:
     """Names of the columns that a list such as "age,PC1-PC10,SEX" means.
 

@@ -5,24 +5,44 @@ Importing this package does not import matplotlib; drawing does. No display is n
 
 from __future__ import annotations
 
-from goalscli.plots.genome import chromosome_order, top_loci
+from goalscli.plots.beeswarm import SwarmRow, beeswarm
+from goalscli.plots.dependence import Words, strips, trend
+from goalscli.plots.effects import spread_in_words
+from goalscli.plots.genome import bare_name, chromosome_order, natural_key, top_loci
 from goalscli.plots.groups import between_group_share, permutation_reference, select_groups
+from goalscli.plots.heatmap import heatmap
 from goalscli.plots.interactive import Fact, interactive_manhattan
 from goalscli.plots.local import GroupBox, LocalPanel, local
 from goalscli.plots.manhattan import manhattan
+from goalscli.plots.means import correlation
+from goalscli.plots.ordered import OrderedPanel, ordered
+from goalscli.plots.ordering import alike_together
 from goalscli.plots.style import save
 
 __all__ = [
     "Fact",
     "GroupBox",
     "LocalPanel",
+    "OrderedPanel",
+    "SwarmRow",
+    "Words",
+    "alike_together",
+    "bare_name",
+    "beeswarm",
     "between_group_share",
     "chromosome_order",
+    "correlation",
+    "heatmap",
     "interactive_manhattan",
     "local",
     "manhattan",
+    "natural_key",
+    "ordered",
     "permutation_reference",
     "save",
     "select_groups",
+    "spread_in_words",
+    "strips",
     "top_loci",
+    "trend",
 ]

@@ -8,7 +8,10 @@ from goalscli.cli.lazy import LazyGroup
 
 PICTURES = {
     "manhattan": ("goalscli.cli.plot.manhattan", "All variants along the genome."),
-    "local": ("goalscli.cli.plot.local", "Local effects by group (cage, family)."),
+    "local": ("goalscli.cli.plot.local", "Local effects by group (cage, family), or of all samples."),
+    "beeswarm": ("goalscli.cli.plot.beeswarm", "Local effects of the top variants, coloured by genotype."),
+    "dependence": ("goalscli.cli.plot.dependence", "Local effects of a variant against a genotype or environment."),
+    "heatmap": ("goalscli.cli.plot.heatmap", "Local effects of many variants in all samples, as colours."),
 }
 
 

@@ -7,6 +7,10 @@ from typing import Any
 import click
 
 from goalscli.cli import options as opt
+from goalscli.cli.plot.together import refuse_given
+
+_OF_GROUPS = ("n_groups", "min_group_size", "permutations", "seed")
+_OF_SAMPLES = ("zoom",)
 
 
 @click.command("local")
@@ -14,12 +18,13 @@ from goalscli.cli import options as opt
 @opt.out_file
 @opt.overwrite
 @click.option(
-    "--snp",
-    "snps",
-    multiple=True,
-    metavar="ID",
-    help="Variant to draw; may be given again. Default: the top loci.",
+    "--by",
+    type=click.Choice(["group", "sample"]),
+    default="group",
+    show_default=True,
+    help="Boxes of the groups with the least and greatest means, or all samples in order of their effects.",
 )
+@opt.snps
 @click.option("--top", type=int, default=2, show_default=True, help="Loci to draw where none is named.")
 @click.option(
     "--n-groups",
@@ -37,13 +42,20 @@ from goalscli.cli import options as opt
     help="For the reference of the between-group share.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the permutations.")
+@click.option("--zoom", is_flag=True, help="With --by sample: fit the axis to the effects; 0 may not be on it.")
 @click.option("--model", metavar="FILE", help="Where local scores were not stored. Default: beside the scores.")
 @opt.moved
 @opt.common
-def command(scores: str, out: str, overwrite: bool, snps: tuple[str, ...], **options: Any) -> None:
-    """Draw local effects by group (cage, family) for the groups with the least and the greatest means."""
+def command(scores: str, out: str, overwrite: bool, by: str, snps: tuple[str, ...], **options: Any) -> None:
+    """Draw local effects by group (cage, family), or of all samples."""
     options.pop("memory")
     with opt.session(options, None):
-        from goalscli.jobs.plot import LocalPlot, plot_local
+        refuse_given(_OF_SAMPLES if by == "group" else _OF_GROUPS, f"--by {by}")
+        from goalscli.jobs.plot import LocalPlot, plot_local, plot_local_samples
 
-        click.echo(plot_local(scores, out, LocalPlot(snps=snps, **options), overwrite=overwrite))
+        if by == "group":
+            opt.pick(options, *_OF_SAMPLES)
+            click.echo(plot_local(scores, out, LocalPlot(snps=snps, **options), overwrite=overwrite))
+        else:
+            opt.pick(options, *_OF_GROUPS)
+            click.echo(plot_local_samples(scores, out, snps=snps, overwrite=overwrite, **options))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError
-from goalscli.jobs.plot.reading import label_of, local_of
+from goalscli.jobs.plot.reading import heading_of, local_of
 from goalscli.jobs.results import Scores, only_variants, read_scores
 from goalscli.plots import (
     GroupBox,
@@ -68,6 +68,20 @@ def plot_local(
 ) -> Path:
     """Draw local effects by group, for the groups with the least and the greatest means.
 
+    Parameters
+    ----------
+    scores : str or Path
+        PREFIX.scores.h5.
+    out : str or Path
+        The .png, .pdf or .svg file.
+    settings : LocalPlot
+    overwrite : bool
+
+    Returns
+    -------
+    Path
+        The file written.
+
     Raises
     ------
     InputError
@@ -92,7 +106,7 @@ def local_figure(read: Scores, settings: LocalPlot = LocalPlot()) -> Figure:
 
 
 def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPlot) -> LocalPanel:
-    variants, group = read.variants, read.samples["group"]
+    group = read.samples["group"]
     lowest, highest, left_out = select_groups(
         effects, group, n_groups=settings.n_groups, min_size=settings.min_group_size
     )
@@ -115,10 +129,8 @@ def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPl
         caption += f", within families {within:.2f}"
     if left_out:
         caption += f". {left_out} groups of fewer than {settings.min_group_size} left out"
-    name, place = label_of(read, i), f"{variants['chrom'][i]}:{variants['pos'][i]:,}"
-    named = f"{name} ({place})" if name == variants["id"][i] else place
     return LocalPanel(
-        title=f"{named}  A1 {variants['a1'][i]}, A2 {variants['a2'][i]}",
+        title=heading_of(read, i),
         groups=tuple(GroupBox(label, effects[group == label]) for label in (*lowest, *highest)),
         n_lowest=len(lowest),
         overall_mean=float(effects.mean()),

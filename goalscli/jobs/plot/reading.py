@@ -1,24 +1,98 @@
-"""What several pictures read of a scan: labels and local scores."""
+"""What several pictures read of a scan: labels, local effects and the genotypes they belong to."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError
-from goalscli.jobs.model_file import load_model
-from goalscli.jobs.results import Scores
+from goalscli.dataset import Dataset
+from goalscli.errors import InputError, SettingsError
+from goalscli.jobs.model_file import load_dataset, load_model
+from goalscli.jobs.results import Scores, only_variants
+from goalscli.plots import top_loci
 from goalscli.runtime import LOG
 from goalscli.scanning import bind, local_score, local_scores
 from goalscli.scores.goals import Goals
+
+
+@dataclass(frozen=True, eq=False)
+class Dosages:
+    """Genotypes of a few variants.
+
+    Attributes
+    ----------
+    values : (N, C) float64
+        Copies of A1, missing calls filled as in the fit.
+    called : (N, C) bool
+        False where filled.
+    """
+
+    values: NDArray[np.float64]
+    called: NDArray[np.bool_]
 
 
 def label_of(scores: Scores, i: int) -> str:
     """ID of a variant, or chrom:pos where it has none."""
     name = str(scores.variants["id"][i])
     return f"{scores.variants['chrom'][i]}:{scores.variants['pos'][i]}" if name in (".", "") else name
+
+
+def heading_of(scores: Scores, i: int) -> str:
+    """ID, place and alleles of a variant."""
+    variants, name = scores.variants, label_of(scores, i)
+    place = f"{variants['chrom'][i]}:{variants['pos'][i]:,}"
+    named = f"{name} ({place})" if name == variants["id"][i] else place
+    return f"{named}  A1 {variants['a1'][i]}, A2 {variants['a2'][i]}"
+
+
+def place_of(scores: Scores, i: int) -> str:
+    """Chromosome, position and counted allele of a variant, short."""
+    variants = scores.variants
+    return f"{variants['chrom'][i]}:{variants['pos'][i]:,} {variants['a1'][i][:12]}"
+
+
+def axis_of(scores: Scores, centre: bool = False, line: str = " ") -> str:
+    """Name of an axis of local effects, in one line or, with ``line`` a line feed, in two."""
+    what = "local effect of A1, difference from the variant's mean" if centre else "local effect of A1"
+    return f"{what}{line}(trait sd per {scores.unit})"
+
+
+def variants_of(read: Scores, snps: Sequence[str], n: int, option: str = "--n", *, most: int) -> NDArray[np.intp]:
+    """Rows of the named variants, each once, or of the top variants of ``n`` loci by |z|.
+
+    Raises
+    ------
+    SettingsError
+        Less than one, or more than ``most``.
+    InputError
+        An unknown ID, or a scan without the goals score.
+    """
+    z = read.goals["z"]
+    names = list(dict.fromkeys(snps))
+    if names:
+        n, option = len(names), "--snp"
+    if not 1 <= n <= most:
+        raise SettingsError(f"{n} variants", where=option, remedy=f"draw 1 to {most}")
+    if names:
+        return only_variants(read, names)
+    return top_loci(read.variants["chrom"], read.variants["pos"], z, n, window=5_000_000)
+
+
+def _model_of(read: Scores, model: str | None, what: str, remedy: str) -> str:
+    """Path of the model: as given, or beside the scores."""
+    model = model or f"{str(read.path).removesuffix('.h5').removesuffix('.scores')}.model.h5"
+    if not Path(model).is_file():
+        raise InputError(f"{what}, and the model is not there", where=model, remedy=remedy)
+    return model
+
+
+def _check_model(read: Scores, model: str, digest: str) -> None:
+    if digest != read.attributes["model_digest"]:
+        raise InputError(f"is not the model of {read.path}", where=model, remedy="give the model of this scan")
 
 
 def local_of(
@@ -29,16 +103,10 @@ def local_of(
     distinct, place = np.unique(index, return_inverse=True)
     stored = read.stored_local(distinct)
     if stored is None:
-        model = model or f"{str(read.path).removesuffix('.h5').removesuffix('.scores')}.model.h5"
-        if not Path(model).is_file():
-            raise InputError(
-                "local scores of these variants are not stored, and the model is not there to compute them",
-                where=model,
-                remedy="give --model MODEL.model.h5, or scan with --local all",
-            )
+        what = "local scores of these variants are not stored"
+        model = _model_of(read, model, what, "give --model MODEL.model.h5, or scan with --local all")
         dataset, posterior, attributes = load_model(model, genotypes)
-        if attributes["digest"] != read.attributes["model_digest"]:
-            raise InputError(f"is not the model of {read.path}", where=model, remedy="give the model of this scan")
+        _check_model(read, model, attributes["digest"])
         LOG.info("computing local scores of %d variants from %s", len(distinct), model)
         told = read.attributes["settings"]
         goals = Goals(**told["scores"]["goals"])
@@ -46,3 +114,67 @@ def local_of(
         assert found is not None  # goals has local scores
         stored = np.concatenate(list(local_scores(found[1], dataset, distinct)))
     return np.asarray(stored[place])
+
+
+def effects_of(
+    read: Scores, index: NDArray[np.intp], model: str | None = None, genotypes: str | None = None
+) -> NDArray[np.float64]:
+    """Local effects of A1 (len(index), N): what one unit more does to each sample's prediction, in trait sd.
+
+    Raises
+    ------
+    InputError
+        Local scores neither stored nor computable, or not finite.
+    """
+    effects = -local_of(read, index, model, genotypes).astype(np.float64) / read.xi
+    bad = int(np.count_nonzero(~np.isfinite(effects)))
+    if bad:
+        remedy = "scan again, or leave the variant out"
+        raise InputError(f"{bad} of {effects.size} local scores are not finite", where=read.path, remedy=remedy)
+    return effects
+
+
+def dosages_of(
+    read: Scores, index: NDArray[np.intp], model: str | None = None, genotypes: str | None = None
+) -> Dosages:
+    """Genotypes of these variants, from the genotypes of the scan's model.
+
+    Raises
+    ------
+    InputError
+        No model, another scan's model, or genotypes that are gone or have changed.
+    """
+    path = _model_of(read, model, "the model names the genotypes to read", "give --model MODEL.model.h5")
+    dataset, attributes = load_dataset(path, genotypes)
+    _check_model(read, path, attributes["digest"])
+    return _dosages(dataset, index)
+
+
+def _dosages(dataset: Dataset, index: NDArray[np.intp]) -> Dosages:
+    distinct, place = np.unique(index, return_inverse=True)
+    values, called = dataset.dosages(distinct)
+    return Dosages(values[:, place], called[:, place])
+
+
+def dosages_if_there(
+    read: Scores, index: NDArray[np.intp], model: str | None = None, genotypes: str | None = None
+) -> tuple[Dosages | None, str]:
+    """Genotypes, and a sentence for the caption; without them only where neither model nor genotypes were named.
+
+    Raises
+    ------
+    InputError
+        As :func:`dosages_of`, where ``model`` or ``genotypes`` is given.
+    """
+    try:
+        found = dosages_of(read, index, model, genotypes)
+    except InputError as error:
+        if model is not None or genotypes is not None:
+            raise
+        LOG.warning("warning: drawn without the colours of genotypes: %s", error)
+        return None, "Genotypes not at hand: one colour."
+    n = int(np.count_nonzero(~found.called))
+    if not n:
+        return found, ""
+    told = "1 missing call is" if n == 1 else f"{n:,} missing calls are"
+    return found, f"{told} drawn in the colour of the value filled in."

@@ -1,0 +1,29 @@
+"""``goals plot heatmap``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from goalscli.cli import options as opt
+
+
+@click.command("heatmap")
+@click.argument("scores", metavar="SCORES.scores.h5")
+@opt.out_file
+@opt.overwrite
+@opt.snps
+@click.option("--n", type=int, default=30, show_default=True, help="Loci to draw where no variant is named.")
+@click.option("--by-group", is_flag=True, help="Keep the samples of a group together.")
+@opt.centre
+@opt.scan_model
+@opt.moved
+@opt.common
+def command(scores: str, out: str, overwrite: bool, **options: Any) -> None:
+    """Draw local effects of the top variants in all samples as colours, the like ones together."""
+    options.pop("memory")
+    with opt.session(options, None):
+        from goalscli.jobs.plot import plot_heatmap
+
+        click.echo(plot_heatmap(scores, out, overwrite=overwrite, **options))
