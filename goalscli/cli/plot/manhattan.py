@@ -8,17 +8,21 @@ from goalscli.cli import options as opt
 
 
 @click.command("manhattan")
-@click.argument("scores", metavar="SCORES.scores.h5")
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES.scores.h5...")
 @opt.out_file
 @opt.overwrite
 @click.option(
     "--value",
-    metavar="p|score|loco|rate|psi",
-    help="-log10 p, the signed effect, -log10 p without the chromosome, RATE or psi. Default: p, if there.",
+    metavar="p|score|loco|rate|psi[,...]",
+    help="-log10 p, the signed effect, -log10 p without the chromosome, RATE or psi; several give a panel each. "
+    "Default: p, if there.",
 )
-@click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most.")
-def command(scores: str, out: str, overwrite: bool, value: str | None, n_labels: int) -> None:
-    """Draw all variants along the genome."""
+@click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most, in each panel.")
+@opt.genes
+def command(
+    scores: tuple[str, ...], out: str, overwrite: bool, value: str | None, n_labels: int, genes: str | None
+) -> None:
+    """Draw all variants along the genome; several scans or values one above the other."""
     from goalscli.jobs.plot import plot_manhattan
 
-    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, overwrite=overwrite))
+    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, genes=genes, overwrite=overwrite))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError, SettingsError
-from goalscli.jobs.results import Scores
+from goalscli.jobs.scanned import Scanned
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def _p_track(p: NDArray[np.float64], y_label: str, lambda_gc: float) -> Track:
     return Track(p, y_label, lines, f"λGC {lambda_gc:.2f}", called=p >= min(bonferroni, float(p.max())))
 
 
-def track_of(read: Scores, value: str) -> Track:
+def track_of(read: Scanned, value: str) -> Track:
     """Return what to draw of a scan: p, loco, score, rate or psi.
 
     Raises
