@@ -116,6 +116,18 @@ def load_model(
         attributes = read_attributes(file)
         check_size(len(file["fit/phenotype"]), attributes["kernel"])
         arrays = {name: file[f"fit/{name}"][:] for name in _ARRAYS}
+    dataset, attributes = load_dataset(path, genotypes)
+    # The Gram matrix is symmetric: its transpose has the Fortran order that the factorisation wants, without a copy.
+    arrays["gram"] = arrays["gram"].T
+    posterior = ExactPosterior(**{name: attributes[name] for name in _SCALARS}, **arrays, random=dataset.random)
+    return dataset, posterior, attributes
+
+
+def load_dataset(path: str | Path, genotypes: str | None = None) -> tuple[Dataset, dict[str, Any]]:
+    """Read a model's data alone, without its N×N matrices: see :func:`load_model`."""
+    with opened(path, KIND) as file:
+        attributes = read_attributes(file)
+        phenotype, covariates = file["fit/phenotype"][:], file["fit/covariates"][:]
         samples = SampleTable(**_table(file["samples"]))
         variants = VariantTable(**_table(file["variants"]))
         reference = qc.Reference(**_table(file["reference"]))
@@ -129,16 +141,13 @@ def load_model(
             str(error), where=path, remedy="if the genotypes have moved, give --bfile, --pfile, --bgen or --bimbam"
         ) from error
     _check_genotypes(Path(path), source, attributes["genotype_digests"])
-    # The Gram matrix is symmetric: its transpose has the Fortran order that the factorisation wants, without a copy.
-    arrays["gram"] = arrays["gram"].T
-    posterior = ExactPosterior(**{name: attributes[name] for name in _SCALARS}, **arrays, random=random)
     dataset = Dataset(
         source=source,
         reference=reference,
         samples=samples,
         variants=variants,
-        phenotype=arrays["phenotype"],
-        covariates=Covariates(arrays["covariates"], tuple(attributes["covariate_names"]), ()),
+        phenotype=phenotype,
+        covariates=Covariates(covariates, tuple(attributes["covariate_names"]), ()),
         trait=attributes["trait"],
         trait_mean=attributes["trait_mean"],
         trait_sd=attributes["trait_sd"],
@@ -146,7 +155,7 @@ def load_model(
         accounting=qc.Accounting(len(source.samples), len(source.variants)),
         random=random,
     )
-    return dataset, posterior, attributes
+    return dataset, attributes
 
 
 def _table(group: h5py.Group) -> dict[str, Any]:
