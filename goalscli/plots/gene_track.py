@@ -109,8 +109,8 @@ def draw_genes(axes: Axes, track: Track) -> None:
         axes.plot([gene.start / 1e6, gene.stop / 1e6], [row + 0.78] * 2, color=_INK, linewidth=3.0,
                   solid_capstyle="butt", gid="gene")  # fmt: skip
         # a short gene on a long axis would be less than a pixel wide
-        axes.plot([(gene.start + gene.stop) / 2e6], [row + 0.78], marker="|", color=_INK, markersize=3.0,
-                  markeredgewidth=1.0, linestyle="none")  # fmt: skip
+        axes.plot([(gene.start + gene.stop) / 2e6], [row + 0.78], marker="|", color=_INK, markersize=2.2,
+                  markeredgewidth=0.9, linestyle="none")  # fmt: skip
         axes.text(middle, row + 0.6, gene.label, size=SMALL, ha="center", va="bottom", color="#202020", gid="gene name")
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)

@@ -101,9 +101,7 @@ def chromosome_order(names: Iterable[str]) -> list[str]:
     return sorted(keys, key=keys.__getitem__)
 
 
-def top_loci(
-    chrom: Labels, pos: NDArray[np.int64], value: Floats, k: int, window: int = 1_000_000
-) -> NDArray[np.intp]:
+def top_loci(chrom: Labels, pos: NDArray[np.int64], value: Floats, k: int, window: int = 1_000_000) -> NDArray[np.intp]:
     """Pick the variants of greatest absolute value, one per locus.
 
     Parameters

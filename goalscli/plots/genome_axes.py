@@ -104,15 +104,22 @@ def draw_labels(axes: Axes, labels: Sequence[tuple[int, str]]) -> tuple[Text, ..
 def name_powers_of_ten(axes: Axes, name: str, low: float, high: float) -> str:
     """Where values are very small or large, take a power of ten out of the tick labels; return the axis's name with it.
 
-    A name that ends in brackets has its unit there, and the power goes beside it.
+    The power goes into the brackets with the unit, if there are any.
     """
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import ScalarFormatter
 
     size = max(abs(low), abs(high))
     power = int(np.floor(np.log10(size))) if size > 0 else 0
     if -4 < power < 6:
         return name
-    scale = 10.0**power
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / scale:.6g}".replace("-", "−")))
+    ticks = ScalarFormatter(useOffset=False)
+    ticks.set_powerlimits((power, power))  # this power whatever the ticks
+    axes.yaxis.set_major_formatter(ticks)
+    axes.yaxis.get_offset_text().set_visible(False)
     times = f"10{str(power).translate(_RAISED)}"
-    return f"{name[:-1]}, in {times})" if name.endswith(")") else f"{name} ({times})"
+    return name.replace("(", f"({times} × ", 1) if "(" in name else f"{name} ({times})"
+
+
+def base_of(value: Floats, signed: bool) -> list[float]:
+    """Zero, where the axis should begin there or hold it: values of either sign, or above zero and not far from it."""
+    return [0.0] if signed or (value.size and 0 <= value.min() < value.max() / 2) else []

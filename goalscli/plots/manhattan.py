@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from goalscli.errors import SettingsError
 from goalscli.plots.coding import Coded, Labels, coded, joined
 from goalscli.plots.genome import Genome, lay_out
-from goalscli.plots.genome_axes import draw_labels, draw_points, draw_thresholds, lane_notes, name_powers_of_ten, set_genome_axis
+from goalscli.plots.genome_axes import (
+    base_of,
+    draw_labels,
+    draw_points,
+    draw_thresholds,
+    lane_notes,
+    name_powers_of_ten,
+    set_genome_axis,
+)
 from goalscli.plots.picture import Panel, compose
 from goalscli.plots.style import (
     HUGE,
@@ -121,9 +129,7 @@ def manhattan_panels(panels: Sequence[GenomePanel], *, caption: str | None = Non
     """
     if not 1 <= len(panels) <= MOST_PANELS:
         raise SettingsError(f"{len(panels)} panels", remedy=f"draw 1 to {MOST_PANELS} in one picture")
-    panels = [
-        replace(p, pos=np.asarray(p.pos, dtype=np.int64), value=np.asarray(p.value, np.float64)) for p in panels
-    ]
+    panels = [replace(p, pos=np.asarray(p.pos, dtype=np.int64), value=np.asarray(p.value, np.float64)) for p in panels]
     for panel in panels:
         _check(panel)
     genome, places = _lay_out(panels)
@@ -181,7 +187,8 @@ def _draw(
         axes.axhline(0, color="#404040", linewidth=0.7, zorder=1.5, gid="zero")
     _write_title(figure, axes, panel)
     labels = [(i, text) for i, text in panel.labels if shown[i]]
-    low, high = value_limits(value[shown], [t for t, _ in panel.thresholds] + [0.0] * panel.signed)
+    heights = [height for height, _ in panel.thresholds]
+    low, high = value_limits(value[shown], heights + base_of(np.append(value[shown], heights), panel.signed))
     name_y_axis(figure, axes, name_powers_of_ten(axes, panel.y_label, low, high), 1.6 if several else 2.8)
     return Panel(
         axes=axes,

@@ -90,7 +90,8 @@ def qq(series: Sequence[QQSeries], *, y_label: str, title: str | None = None, ca
     """Draw observed against expected -log10 p, with the diagonal and the 95 % band of independent variants.
 
     Points that fall on the same pixel as a neighbour are drawn once, save the 1,000 greatest of each scan, which are
-    all drawn: the picture is that of all points. The band is that of the scan with the fewest variants, the widest.
+    all drawn: the picture is that of all points. Each number of variants has its band, save those within a tenth of the
+    least, which share that of the least, the widest.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def qq(series: Sequence[QQSeries], *, y_label: str, title: str | None = None, ca
         below = caption_height(figure, text)
         figure.set_figheight(5.0 + below)
         axes = figure.add_subplot()
-        _draw_band(axes, min(map(len, kept)))
+        _draw_bands(axes, [len(value) for value in kept])
         _set_limits(axes, kept)
         axes.set_xlabel("expected −log10 p")
         axes.set_ylabel(y_label)
@@ -141,11 +142,16 @@ def qq(series: Sequence[QQSeries], *, y_label: str, title: str | None = None, ca
     return figure
 
 
-def _draw_band(axes: Axes, n: int) -> None:
-    ranks = np.unique(np.rint(np.geomspace(1, n, 400))).astype(np.int64)
-    expected, low, high = expected_band(ranks, n)
-    axes.fill_between(expected, low, high, color="#D9D9D9", linewidth=0, zorder=1, gid="band", label="95 % if independent")
-    top = float(expected[0])
+def _draw_bands(axes: Axes, sizes: Sequence[int]) -> None:
+    """Draw the band of the fewest variants; those of the others too, where they are a tenth more or beyond."""
+    distinct = [min(sizes), *sorted({n for n in sizes if n > 1.1 * min(sizes)})]
+    for k, n in enumerate(distinct):
+        ranks = np.unique(np.rint(np.geomspace(1, n, 400))).astype(np.int64)
+        expected, low, high = expected_band(ranks, n)
+        label = "95 % if independent" if k == 0 else None
+        axes.fill_between(expected, low, high, color="#808080", alpha=0.3, linewidth=2.0 if n == 1 else 0, zorder=1,
+                          gid="band", label=label)  # fmt: skip
+    top = float(np.log10(max(sizes) + 1))
     axes.plot([0, top], [0, top], color="#404040", linewidth=0.8, zorder=2, gid="diagonal")
 
 

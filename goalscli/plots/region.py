@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from goalscli.errors import SettingsError
 from goalscli.plots.gene_track import MOST_ROWS, Gene, Track, arrange_genes, draw_genes
 from goalscli.plots.genome import bare_name
-from goalscli.plots.genome_axes import draw_thresholds, name_powers_of_ten
+from goalscli.plots.genome_axes import base_of, draw_thresholds, name_powers_of_ten
 from goalscli.plots.style import (
     LARGE,
     SMALL,
@@ -173,7 +173,8 @@ def _draw_values(figure: Figure, axes: Axes, picture: RegionPicture, shown: NDAr
     top = float(value[shown].max(initial=float(value[picture.lead])))
     lines = [line for line in picture.thresholds if abs(line[0]) <= 2 * abs(top)]
     seen = np.append(value[shown], value[picture.lead])
-    low, high = value_limits(seen, [height for height, _ in lines] + [0.0] * picture.signed)
+    heights = [height for height, _ in lines]
+    low, high = value_limits(seen, heights + base_of(np.append(seen, heights), picture.signed))
     span = high - low
     axes.set_ylim(low - (0.16 if picture.signed else 0.04) * span, high + 0.16 * span)
     draw_thresholds(figure, axes, lines)

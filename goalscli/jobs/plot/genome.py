@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +11,13 @@ from numpy.typing import NDArray
 
 from goalscli.errors import SettingsError
 from goalscli.jobs.plot.genes import Genes, read_genes
-from goalscli.jobs.plot.tracks import Track, track_of
+from goalscli.jobs.plot.tracks import track_of
 from goalscli.jobs.scanned import OpenScores, open_scores
 from goalscli.plots.coding import Coded, coded
-from goalscli.plots.genome import top_loci
+from goalscli.plots.loci import distinct_loci
 from goalscli.plots.manhattan import GenomePanel, manhattan_panels
 from goalscli.plots.style import plural, save
 from goalscli.store import refuse_existing
-
-SHADOW = 10_000_000
-"""Base pairs around a labelled variant within which a lesser one is taken for its shadow."""
 
 
 def plot_manhattan(
@@ -33,9 +31,8 @@ def plot_manhattan(
 ) -> Path:
     """Draw one or several scans along the genome, a panel each, one above the other on the same axis.
 
-    A variant is labelled where it passes the panel's threshold and no greater one lies within 10 Mb (or a tenth of the
-    longest chromosome, where that is less): in a cross or an outbred stock linkage disequilibrium carries a strong
-    signal that far, and on an axis of a whole genome two labels nearer than that name the same spike.
+    Variants that pass the panel's threshold are labelled, one a locus:
+    :func:`goalscli.plots.loci.distinct_loci` says what is taken for the shadow of a greater peak.
 
     Parameters
     ----------
@@ -73,34 +70,46 @@ def plot_manhattan(
     if n_labels < 0:
         raise SettingsError(f"{n_labels} labels", where="--n-labels", remedy="give 0 or more")
     scans = [open_scores(path) for path in ([scores] if isinstance(scores, str | Path) else scores)]
+    if not scans:
+        raise SettingsError("no scores files", remedy="give one or more")
     known = None if genes is None else read_genes(genes)
+    several = len(scans) > 1 or len(_values(scans[0], value)) > 1
     panels: list[GenomePanel] = []
     notes: list[str] = []
-    several = len(scans) > 1 or len(_values(scans[0], value) if scans else ()) > 1
     for scan, name in zip(scans, scan_names(scans), strict=True):
-        chrom, pos = coded(scan.raw("chrom")), scan.variants["pos"]
-        if known is not None:
-            known.check(chrom.names)
-        for k, one in enumerate(_values(scan, value)):
-            track = track_of(scan, one)
-            hits = _hits(chrom, pos, track, n_labels)
-            labels, far = locus_labels(scan, hits, chrom, pos, known)
-            counts = f": {scan.n_variants:,} variants, {scan.n_samples:,} samples" if k == 0 else ""
-            title = f"{name}{counts}"
-            if far:
-                notes.append(f"{name}: " * several + f"{plural(far, 'labelled locus', 'labelled loci')} without a gene "
-                             "within 1 Mb.")  # fmt: skip
-            panels.append(
-                GenomePanel(
-                    chrom, pos, track.values, track.y_label, labels, track.thresholds, title,
-                    note=track.caption if several else None, signed=track.signed,
-                )  # fmt: skip
-            )
-            caption = track.caption if not several else None
-            if caption:
-                notes.insert(0, f"{caption}{'.' * bool(far)}")
+        for panel, note in _panels(scan, name, _values(scan, value), n_labels, known):
+            # in one panel alone there is room for its note below
+            panels.append(panel if several else replace(panel, note=None))
+            told = [f"{name}: " * several + note] if note else []
+            notes += told if several or not panel.note else [f"{panel.note}.", *told] if told else [panel.note]
     save(manhattan_panels(panels, caption=" ".join(notes)), out)
     return out
+
+
+def _panels(
+    scan: OpenScores, name: str, values: Sequence[str], n_labels: int, genes: Genes | None
+) -> Iterator[tuple[GenomePanel, str]]:
+    """Yield a panel a value, and what is to be said of its labels, if anything."""
+    chrom, pos = coded(scan.raw("chrom")), scan.variants["pos"]
+    if genes is not None:
+        genes.check(chrom.names)
+    counts = f": {plural(scan.n_variants, 'variant')}, {plural(scan.n_samples, 'sample')}"
+    for k, value in enumerate(values):
+        track = track_of(scan, value)
+        hits = distinct_loci(chrom, pos, track.values, n_labels, called=track.called)
+        labels, far = locus_labels(scan, hits, chrom, pos, genes)
+        panel = GenomePanel(
+            chrom=chrom,
+            pos=pos,
+            value=track.values,
+            y_label=track.y_label,
+            labels=labels,
+            thresholds=track.thresholds,
+            title=name + counts * (k == 0),
+            note=track.caption,
+            signed=track.signed,
+        )
+        yield panel, f"{plural(far, 'labelled locus', 'labelled loci')} without a gene within 1 Mb." if far else ""
 
 
 def _values(scan: OpenScores, value: str | None) -> list[str]:
@@ -121,19 +130,6 @@ def scan_names(scans: Sequence[OpenScores]) -> list[str]:
     if len(set(stems)) < len(stems):
         stems = [str(scan.path) for scan in scans]
     return [trait if trait == stem else f"{trait} ({stem})" for trait, stem in zip(traits, stems, strict=True)]
-
-
-def _hits(chrom: Coded, pos: NDArray[np.int64], track: Track, n: int) -> NDArray[np.intp]:
-    """Variants to label, greatest first: of those called, one per locus."""
-    called = np.arange(len(pos)) if track.called is None else np.flatnonzero(track.called)
-    placed = pos > 0
-    last = np.zeros(len(chrom.names), dtype=np.int64)
-    np.maximum.at(last, chrom.codes[placed], pos[placed])
-    first = last.copy()
-    np.minimum.at(first, chrom.codes[placed], pos[placed])
-    window = min(SHADOW, int((last - first).max(initial=0)) // 10)
-    part = Coded(chrom.codes[called], chrom.names)
-    return called[top_loci(part, pos[called], track.values[called], n, window=window)]
 
 
 def locus_labels(
@@ -162,5 +158,5 @@ def gene_label(name: str, distance: int) -> str:
     if distance == 0:
         return name
     size = abs(distance)
-    length = f"{size} bp" if size < 1000 else f"{size / 1000:.3g} kb" if size < 999_500 else "1 Mb"
+    length = f"{size} bp" if size < 1000 else f"{size / 1000:.{int(size < 9950)}f} kb" if size < 999_500 else "1 Mb"
     return f"{name} {'+' if distance > 0 else '−'}{length}"

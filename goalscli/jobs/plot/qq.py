@@ -14,8 +14,8 @@ from goalscli.plots.style import save
 from goalscli.store import refuse_existing
 
 _CAPTION = (
-    "Band: 95 % at each rank, of {n} independent variants; linkage disequilibrium makes variants move together and the "
-    "true band wider. λGC: median of z² over its expectation, 1 under the null."
+    "Band: 95 % at each rank, of as many independent variants; linkage disequilibrium makes variants move together "
+    "and the true band wider. λGC: median of z² over its expectation, 1 under the null."
 )
 
 
@@ -59,11 +59,8 @@ def plot_qq(
     scans = [open_scores(path) for path in ([scores] if isinstance(scores, str | Path) else scores)]
     tracks = [track_of(scan, value) for scan in scans]
     names = scan_names(scans)
-    series = [
-        QQSeries(f"{name}, {track.caption}", track.values) for name, track in zip(names, tracks, strict=True)
-    ]
-    fewest = min((len(one.neg_log10_p) for one in series), default=0)
+    series = [QQSeries(f"{name}, {track.caption}", track.values) for name, track in zip(names, tracks, strict=True)]
     label = "observed −log10 p" if value == "p" else "observed −log10 p (null without the chromosome)"
     title = f"{names[0]}: {count_of(series)}" if len(names) == 1 else count_of(series) if series else None
-    save(qq(series, y_label=label, title=title, caption=_CAPTION.format(n=f"{fewest:,}")), out)
+    save(qq(series, y_label=label, title=title, caption=_CAPTION), out)
     return out

@@ -103,7 +103,7 @@ def plot_region(scores: str | Path, out: str | Path, settings: RegionPlot, *, ov
         y_label=track.y_label,
         thresholds=track.thresholds,
         genes=genes,
-        title=f"{read.attributes['phenotype']}: {plural(len(rows), 'variant')}, {read.n_samples:,} samples",
+        title=f"{read.attributes['phenotype']}: {plural(len(rows), 'variant')}, {plural(read.n_samples, 'sample')}",
         caption=f"r²: squared correlation of dosages with {lead_name}, in these samples.",
         signed=track.signed,
     )
@@ -121,7 +121,9 @@ def parse_region(text: str) -> tuple[str, int, int]:
     found = re.fullmatch(r"(.+):([\d,]+)\s*[-–]\s*([\d,]+)", text.strip())
     numbers = [digits.replace(",", "") for digits in found.groups()[1:]] if found else []
     if not found or not all(numbers) or not 0 <= int(numbers[0]) <= int(numbers[1]) < 2**62:
-        raise SettingsError(f"{text!r} is no region", where="--region", remedy="give CHROM:FROM-TO, as 1:5000000-9000000")
+        raise SettingsError(
+            f"{text!r} is no region", where="--region", remedy="give CHROM:FROM-TO, as 1:5000000-9000000"
+        )
     return found[1], int(numbers[0]), int(numbers[1])
 
 
@@ -180,9 +182,7 @@ def _model_of(read: OpenScores, model: str | None) -> Path:
     return path
 
 
-def _r2(
-    model: Path, read: OpenScores, genotypes: str | None, rows: NDArray[np.intp], lead: int
-) -> NDArray[np.float64]:
+def _r2(model: Path, read: OpenScores, genotypes: str | None, rows: NDArray[np.intp], lead: int) -> NDArray[np.float64]:
     """Squared correlation of these variants with the lead, (len(rows),) float64."""
     from goalscli.jobs.model_file import load_dataset
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.scanned import Scanned
+from goalscli.plots.style import plural
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Track:
 
 def _p_track(p: NDArray[np.float64], y_label: str, lambda_gc: float) -> Track:
     bonferroni = float(-np.log10(0.05 / len(p)))
-    lines = ((bonferroni, f"0.05 / {len(p):,} variants"),)
+    lines = ((bonferroni, f"0.05 / {plural(len(p), 'variant')}"),)
     return Track(p, y_label, lines, f"λGC {lambda_gc:.2f}", called=p >= min(bonferroni, float(p.max())))
 
 
