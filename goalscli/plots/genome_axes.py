@@ -122,4 +122,4 @@ def name_powers_of_ten(axes: Axes, name: str, low: float, high: float) -> str:
 
 def base_of(value: Floats, signed: bool) -> list[float]:
     """Zero, where the axis should begin there or hold it: values of either sign, or above zero and not far from it."""
-    return [0.0] if signed or (value.size and 0 <= value.min() < value.max() / 2) else []
+    return [0.0] if signed or (value.size and 0 <= value.min() < value.max() / 5) else []
