@@ -483,7 +483,9 @@ def test_qq_through_the_command(value: str, here: Here, figures: list[Any]) -> N
     assert "linkage disequilibrium" in caption(figures[0])
 
 
-def test_region_through_the_command(here: Here, figures: list[Any]) -> None:
+def test_region_through_the_command(here: Here, figures: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[RegionPicture] = []
+    monkeypatch.setattr("goalscli.jobs.plot.region.region", lambda p: (drawn.append(p), region(p))[1])
     here.well(
         "plot", "region", "s.scores.h5", "--snp", "rs41", "--window", "300000", "--genes", "g.bed", "--out", "r.png"
     )
@@ -493,6 +495,8 @@ def test_region_through_the_command(here: Here, figures: list[Any]) -> None:
     lead = int(np.flatnonzero(ids == "rs41")[0])
     rows = np.flatnonzero((chrom == "1") & (np.abs(pos - pos[lead]) <= 300_000))
     r2 = np.corrcoef(dataset.values(rows).T)[list(rows).index(lead)] ** 2
+    np.testing.assert_allclose(drawn[0].r2, r2, rtol=1e-9, atol=1e-15)
+    np.testing.assert_array_equal(drawn[0].value, read.goals["neg_log10_p"][rows])
     upper, lower = figures[0].axes
     by_colour = {x: line.get_color() for line in upper.lines if line.get_gid() == "points" for x in line.get_xdata()}
     assert len(by_colour) == len(rows) - 1
