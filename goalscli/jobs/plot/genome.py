@@ -73,17 +73,25 @@ def plot_manhattan(
     if not scans:
         raise SettingsError("no scores files", remedy="give one or more")
     known = None if genes is None else read_genes(genes)
+    panels, caption = _content(scans, value, n_labels, known)
+    save(manhattan_panels(panels, caption=caption), out)
+    return out
+
+
+def _content(
+    scans: Sequence[OpenScores], value: str | None, n_labels: int, genes: Genes | None
+) -> tuple[list[GenomePanel], str]:
+    """Panels from top to bottom, and the caption."""
     several = len(scans) > 1 or len(_values(scans[0], value)) > 1
     panels: list[GenomePanel] = []
     notes: list[str] = []
     for scan, name in zip(scans, scan_names(scans), strict=True):
-        for panel, note in _panels(scan, name, _values(scan, value), n_labels, known):
+        for panel, note in _panels(scan, name, _values(scan, value), n_labels, genes):
             # in one panel alone there is room for its note below
             panels.append(panel if several else replace(panel, note=None))
             told = [f"{name}: " * several + note] if note else []
             notes += told if several or not panel.note else [f"{panel.note}.", *told] if told else [panel.note]
-    save(manhattan_panels(panels, caption=" ".join(notes)), out)
-    return out
+    return panels, " ".join(notes)
 
 
 def _panels(
