@@ -291,13 +291,22 @@ def test_region_colours_say_r2() -> None:
     assert found == {1.0: pale, 1.5: light, 2.5: strong, 3.0: strong}
     (lead,) = [line for line in axes.lines if line.get_gid() == "lead"]
     assert (*lead.get_data()[0], *lead.get_data()[1], lead.get_marker()) == (2.0, 7.0, "D")
-    assert axes.get_xlim() == (1.0, 3.0)
+    assert axes.get_xlim() == pytest.approx((1.0 - 0.024, 3.0 + 0.024))  # marks at the ends are whole
     assert [t.get_text() for t in texts(figure, "threshold")] == ["five"]
     assert [t.get_text() for t in texts(figure, "label")] == ["rs7"]
     assert len(axes.get_legend().get_texts()) == 6
     lightness = [0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in
                  (tuple(int(c[k : k + 2], 16) for k in (1, 3, 5)) for c in R2_COLOURS)]  # fmt: skip
     assert (np.diff(lightness) < -20).all()
+    assert_tidy(figure)
+
+
+def test_a_short_stretch_is_in_kb() -> None:
+    figure = region(picture(limits=(5000, 5000), pos=np.full(5, 5000), genes=[Gene("A", 4000, 5000, "+")]))
+    assert {line.get_xdata()[0] for line in figure.axes[0].lines if line.get_gid() == "points"} == {5.0}
+    assert figure.axes[1].get_xlabel() == "position on chromosome 1 (kb)"
+    (bar,) = [line for line in figure.axes[1].lines if line.get_gid() == "gene"]
+    assert tuple(bar.get_xdata()) == (4.0, 5.0)
     assert_tidy(figure)
 
 
@@ -504,7 +513,9 @@ def test_region_through_the_command(here: Here, figures: list[Any], monkeypatch:
         if row != lead:
             assert by_colour[pos[row] / 1e6] == R2_COLOURS[min(int(squared * 5), 4)]
     assert [t.get_text() for t in texts(figures[0], "label")] == ["rs41"]
-    assert upper.get_xlim() == lower.get_xlim() == ((pos[lead] - 300_000) / 1e6, (pos[lead] + 300_000) / 1e6)
+    assert upper.get_xlim() == lower.get_xlim()
+    reach = 0.3 + 0.012 * 0.6  # marks at the ends are whole
+    assert upper.get_xlim() == pytest.approx((pos[lead] / 1e6 - reach, pos[lead] / 1e6 + reach))
     assert [t.get_text() for t in texts(figures[0], "gene name")] == ["Abc1 →"]
     # By its ends: the strongest is the lead.
     here.well("plot", "region", "s.scores.h5", "--region", "chr1:1-1,500,000", "--value", "score", "--out", "r2.png")

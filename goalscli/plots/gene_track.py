@@ -47,7 +47,7 @@ class Track:
     row : (n,) intp
         From the top.
     name_at : (n,) float64
-        Middle of each name, in Mb.
+        Middle of each name, in units of the axis.
     n_left_out : int
     """
 
@@ -63,7 +63,7 @@ class Track:
 
 
 def arrange_genes(
-    figure: Figure, genes: Sequence[Gene], limits: tuple[float, float], width: float, centre: float
+    figure: Figure, genes: Sequence[Gene], limits: tuple[float, float], width: float, centre: float, unit: float = 1e6
 ) -> Track:
     """Give each gene a row, those nearest to the centre first.
 
@@ -74,21 +74,23 @@ def arrange_genes(
     genes : sequence of Gene
         All of which reach into the limits.
     limits : (float, float)
-        Of the axis, in Mb.
+        Of the axis, in units.
     width : float
         Of the axis, in pixels.
     centre : float
-        In Mb.
+        In units.
+    unit : float
+        Base pairs in a unit of the axis.
     """
     low, high = limits
     scale = width / (high - low)
     pad = 0.6 * SMALL * figure.dpi / 72
     taken: list[list[tuple[float, float]]] = [[] for _ in range(MOST_ROWS)]
     kept, rows, middles = [], [], []
-    far = [max(gene.start / 1e6 - centre, centre - gene.stop / 1e6, 0.0) for gene in genes]
+    far = [max(gene.start / unit - centre, centre - gene.stop / unit, 0.0) for gene in genes]
     for i in sorted(range(len(genes)), key=lambda i: (far[i], genes[i].start, genes[i].name)):
         gene = genes[i]
-        a, b = ((max(min(x / 1e6, high), low) - low) * scale for x in (gene.start, gene.stop))
+        a, b = ((max(min(x / unit, high), low) - low) * scale for x in (gene.start, gene.stop))
         half = text_width(figure, gene.label, SMALL) / 2
         middle = min(max((a + b) / 2, half), width - half) if 2 * half < width else width / 2
         a, b = min(a, middle - half) - pad, max(b, middle + half) + pad
@@ -102,14 +104,14 @@ def arrange_genes(
     return Track(tuple(kept), np.array(rows, dtype=np.intp), np.array(middles), len(genes) - len(kept))
 
 
-def draw_genes(axes: Axes, track: Track) -> None:
-    """Draw the bars and the names above them; the axes have a unit of height a row."""
+def draw_genes(axes: Axes, track: Track, unit: float = 1e6) -> None:
+    """Draw the bars, and the names above them, on axes in units of so many base pairs."""
     axes.set_ylim(track.n_rows - 0.02, -0.12)
     for gene, row, middle in zip(track.genes, track.row, track.name_at, strict=True):
-        axes.plot([gene.start / 1e6, gene.stop / 1e6], [row + 0.78] * 2, color=_INK, linewidth=3.0,
+        axes.plot([gene.start / unit, gene.stop / unit], [row + 0.78] * 2, color=_INK, linewidth=3.0,
                   solid_capstyle="butt", gid="gene")  # fmt: skip
         # a short gene on a long axis would be less than a pixel wide
-        axes.plot([(gene.start + gene.stop) / 2e6], [row + 0.78], marker="|", color=_INK, markersize=2.2,
+        axes.plot([(gene.start + gene.stop) / 2 / unit], [row + 0.78], marker="|", color=_INK, markersize=2.2,
                   markeredgewidth=0.9, linestyle="none")  # fmt: skip
         axes.text(middle, row + 0.6, gene.label, size=SMALL, ha="center", va="bottom", color="#202020", gid="gene name")
     axes.set_yticks([])

@@ -99,14 +99,16 @@ def region(picture: RegionPicture) -> Figure:
     shown, missing = drawable(picture.value)
     notes = [picture.caption or "", *missing]
     low, high = picture.limits
-    x_limits = low / 1e6, max(high, low + 1) / 1e6
+    unit, unit_name = (1e6, "Mb") if high - low >= 100_000 else (1e3, "kb")
+    margin = max(0.012 * (high - low), 50.0)  # marks at the ends are whole
+    x_limits = (low - margin) / unit, (high + margin) / unit
     with styled():
         figure = new_figure(8, 4)
         track = None
         if picture.genes is not None:
             # how wide the axes will be is known well enough before they are fitted
-            centre = float(picture.pos[picture.lead]) / 1e6
-            track = arrange_genes(figure, picture.genes, x_limits, 6.1 * figure.dpi, centre)
+            centre = float(picture.pos[picture.lead]) / unit
+            track = arrange_genes(figure, picture.genes, x_limits, 6.1 * figure.dpi, centre, unit)
             if track.n_left_out:
                 notes.append(f"{plural(track.n_left_out, 'gene')} left out for want of room.")
             if not track.genes:
@@ -114,17 +116,17 @@ def region(picture: RegionPicture) -> Figure:
         text = " ".join(notes).strip()
         axes, below = _axes(figure, track, text)
         axes.set_xlim(*x_limits)
-        _draw_values(figure, axes, picture, shown)
+        _draw_values(figure, axes, picture, shown, unit)
         lowest = figure.axes[-1]
         lowest.ticklabel_format(axis="x", style="plain", useOffset=False)
         name = bare_name(picture.chrom)
-        lowest.set_xlabel(f"position on {'chromosome ' * (len(name) < 4)}{shortened([name], 24)[0]} (Mb)")
+        lowest.set_xlabel(f"position on {'chromosome ' * (len(name) < 4)}{shortened([name], 24)[0]} ({unit_name})")
         if track is not None and track.genes:
             lowest.set_xlim(*x_limits)
-            draw_genes(lowest, track)
+            draw_genes(lowest, track, unit)
         add_caption(figure, text)
         arrange(figure, below / figure.get_figheight())
-        _name_lead(figure, axes, picture)
+        _name_lead(figure, axes, picture, unit)
     return figure
 
 
@@ -157,8 +159,8 @@ def _bins(r2: Floats) -> NDArray[np.intp]:
     return np.asarray(np.clip(np.floor(np.asarray(r2) * 5 + 1e-9), 0, 4), dtype=np.intp)
 
 
-def _draw_values(figure: Figure, axes: Axes, picture: RegionPicture, shown: NDArray[np.bool_]) -> None:
-    x, value, kind = picture.pos / 1e6, np.asarray(picture.value, dtype=np.float64), _bins(picture.r2)
+def _draw_values(figure: Figure, axes: Axes, picture: RegionPicture, shown: NDArray[np.bool_], unit: float) -> None:
+    x, value, kind = picture.pos / unit, np.asarray(picture.value, dtype=np.float64), _bins(picture.r2)
     shown = shown.copy()
     shown[picture.lead] = False  # a mark of its own
     dense = int(shown.sum()) > 5000
@@ -188,10 +190,10 @@ def _draw_values(figure: Figure, axes: Axes, picture: RegionPicture, shown: NDAr
         axes.set_title(wrapped(figure, picture.title, LARGE, 6.4 * figure.dpi), loc="left", pad=20)
 
 
-def _name_lead(figure: Figure, axes: Axes, picture: RegionPicture) -> None:
+def _name_lead(figure: Figure, axes: Axes, picture: RegionPicture, unit: float) -> None:
     """Write the lead's name beside its mark: above, or below where its value is negative."""
     down = picture.signed and picture.value[picture.lead] < 0
-    x, y = float(picture.pos[picture.lead]) / 1e6, float(picture.value[picture.lead])
+    x, y = float(picture.pos[picture.lead]) / unit, float(picture.value[picture.lead])
     name = shortened([picture.lead_name], 40)[0]
     text = axes.annotate(
         name, (x, y), xytext=(0, -7 if down else 7), textcoords="offset points", size=SMALL, ha="center",
