@@ -108,7 +108,7 @@ def test_pages_are_whole(browser: Any, folder: Path, artifacts: Path, width: int
 def test_pictures_of_the_report_are_loaded(browser: Any, folder: Path):
     visit(browser, folder / "s.report.html")
     widths = browser.execute_script("return [...document.images].map((image) => image.complete && image.naturalWidth)")
-    assert len(widths) == 6
+    assert len(widths) == 8
     assert all(width > 600 for width in widths)
     # Each as wide as the text, and none stretched.
     shapes = browser.execute_script(

@@ -147,7 +147,7 @@ def test_facts_are_those_of_the_files(template: Path):
 def test_pictures_are_inside_and_have_words(template: Path):
     page = Page(template / "s.html")
     pictures = page.all("img")
-    assert len(pictures) == 6  # p, loco, effect, RATE, psi; local
+    assert len(pictures) == 8  # p, loco, effect, RATE, psi; expected p twice; local
     for picture in pictures:
         kind, data = picture["src"].split(",", 1)
         assert kind == "data:image/png;base64"
@@ -198,15 +198,15 @@ def test_without_a_model_what_needs_it_says_so(here: Here, folder: Path):
     assert list(page.text) == TITLES
     for title in ("Variance components", "Filters"):
         assert "Left out, since the model file is not at hand (few.model.h5: no such file)" in page.text[title]
-    assert "the model is not there to compute them" in page.text["Local effects by group"]
-    assert len(page.all("img")) == 2
+    assert "the model is not there" in page.text["Local effects by group"]
+    assert len(page.all("img")) == 3
     assert "are not stored, so samples are not counted" in page.text["Top variants"]
     # Beside the scores it is found.
     shutil.copy(folder / "m.model.h5", folder / "few.model.h5")
     assert here.well("report", "few.scores.h5", "--out", "y.html").err.count("warning") == 0
     page = Page(folder / "y.html")
     assert "Left out" not in page.source
-    assert len(page.all("img")) == 3
+    assert len(page.all("img")) == 4
 
 
 def test_a_model_of_another_fit_is_not_taken(here: Here, folder: Path):
@@ -237,7 +237,7 @@ def test_groups_that_are_too_small(here: Here, folder: Path):
     here.well("report", "s.scores.h5", "--model", "m.model.h5", "--out", "x.html")
     page = Page(folder / "x.html")
     assert "no group has 3 samples" in page.text["Local effects by group"]
-    assert len(page.all("img")) == 5
+    assert len(page.all("img")) == 7
 
 
 def test_run_writes_a_report(here: Here, folder: Path):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.model_file import KIND as MODEL_KIND
-from goalscli.jobs.scores_file import KIND as SCORES_KIND
+from goalscli.jobs.scanned import KIND as SCORES_KIND
+from goalscli.jobs.scanned import Scanned
+from goalscli.jobs.scanned import only_variants as only_variants
 from goalscli.jobs.scores_file import PART_KIND
 from goalscli.store import atomic, opened, read_attributes, refuse_existing, strings
 from goalscli.tables import score_table, top, tsv
@@ -23,68 +25,16 @@ POSTERIOR_KIND = "goalscli-posterior"
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Scanned):
     """A scores file in memory, local scores excepted.
 
     Attributes
     ----------
-    path : Path
-    attributes : dict
-        Root attributes: phenotype, settings, model_digest, provenance, …
-    variants, samples : dict of str to (J,) or (N,) array
-    columns : dict of str to dict of str to (J,) float64
-        By score: goals, rate, psi, as far as they were computed.
-    score_attributes : dict of str to dict
-        By score: lambda_gc, delta, …
+    samples : mapping of str to (N,) array
+        See :class:`goalscli.jobs.scanned.Scanned` for the others.
     """
 
-    path: Path
-    attributes: dict[str, Any]
-    variants: dict[str, NDArray[Any]]
-    samples: dict[str, NDArray[Any]]
-    columns: dict[str, dict[str, NDArray[np.float64]]]
-    score_attributes: dict[str, dict[str, Any]]
-
-    def score(self, name: str) -> dict[str, NDArray[np.float64]]:
-        """Columns of one score.
-
-        Parameters
-        ----------
-        name : str
-            goals, rate or psi.
-
-        Returns
-        -------
-        dict of str to (J,) float64
-            Names and units as in the file.
-
-        Raises
-        ------
-        InputError
-            The scan did not compute it.
-        """
-        if name not in self.columns:
-            raise InputError(
-                f"holds no {name} score, but {', '.join(self.columns)}",
-                where=self.path,
-                remedy=f"scan with --scores {','.join([*self.columns, name])}",
-            )
-        return self.columns[name]
-
-    @property
-    def goals(self) -> dict[str, NDArray[np.float64]]:
-        """Columns of the goals score."""
-        return self.score("goals")
-
-    @property
-    def xi(self) -> float:
-        """The shift of the goals score."""
-        return float(self.attributes["settings"]["scores"]["goals"]["xi"])
-
-    @property
-    def unit(self) -> str:
-        """Words for one unit of the shift: "sd of genotype" or "copy of A1"."""
-        return str(self.attributes["shift_unit"])
+    samples: Mapping[str, NDArray[Any]] = field(kw_only=True)
 
     def table(self) -> pd.DataFrame:
         """Return the table of ``goals top``, one row a variant: :func:`goalscli.tables.score_table`."""
@@ -244,26 +194,3 @@ def _datasets(file: h5py.File) -> list[str]:
     names: list[str] = []
     file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
     return names
-
-
-def only_variants(scores: Scores, ids: list[str], option: str = "--snp") -> NDArray[np.intp]:
-    """Rows of the named variants, in the order of the names; ``option`` gave them, for messages.
-
-    Raises
-    ------
-    InputError
-        A name that no analysed variant bears, or that several do.
-    """
-    rows = []
-    for name in ids:
-        found = np.flatnonzero(scores.variants["id"] == name)
-        if len(found) != 1:
-            near = [str(v) for v in scores.variants["id"] if str(v).startswith(name[:5])][:3]
-            hint = f" (near: {', '.join(near)})" if near and not len(found) else ""
-            raise InputError(
-                f"{name!r} is the ID of {len(found)} analysed variants{hint}",
-                where=option,
-                remedy="give the ID of one",
-            )
-        rows.append(int(found[0]))
-    return np.array(rows, dtype=np.intp)

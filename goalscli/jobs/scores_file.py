@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from goalscli.jobs.scanned import KIND as KIND
 from goalscli.scores import Score
 from goalscli.store import Writer
 
-KIND = "goalscli-scores"
 PART_KIND = "goalscli-scores-part"
 
 _VARIANTS = (

@@ -13,7 +13,7 @@ from goalscli.plots.groups import between_group_share, permutation_reference, se
 from goalscli.plots.heatmap import heatmap
 from goalscli.plots.interactive import Fact, interactive_manhattan
 from goalscli.plots.local import GroupBox, LocalPanel, local
-from goalscli.plots.manhattan import manhattan
+from goalscli.plots.manhattan import GenomePanel, manhattan, manhattan_panels
 from goalscli.plots.means import correlation
 from goalscli.plots.ordered import OrderedPanel, ordered
 from goalscli.plots.ordering import alike_together
@@ -21,6 +21,7 @@ from goalscli.plots.style import save
 
 __all__ = [
     "Fact",
+    "GenomePanel",
     "GroupBox",
     "LocalPanel",
     "OrderedPanel",
@@ -36,6 +37,7 @@ __all__ = [
     "interactive_manhattan",
     "local",
     "manhattan",
+    "manhattan_panels",
     "natural_key",
     "ordered",
     "permutation_reference",

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from goalscli.plots.coding import Labels
+from goalscli.plots.coding import factorize as factorize
+
 MAX_LANES = 60
 """With more chromosome names than this, names that are not chromosomes share the lane "other"."""
 
@@ -79,24 +82,6 @@ def _keys(names: Iterable[str]) -> dict[str, _Key]:
     return keys
 
 
-def factorize(labels: NDArray[np.object_]) -> tuple[NDArray[np.intp], list[str | None]]:
-    """Number labels by first appearance.
-
-    Parameters
-    ----------
-    labels : (n,) object of str, None or NaN
-
-    Returns
-    -------
-    codes : (n,) intp
-    found : list of str or None
-        The distinct labels; None stands for None and NaN.
-    """
-    number: dict[object, int] = {}
-    codes = np.fromiter((number.setdefault(label, len(number)) for label in labels), np.intp, len(labels))
-    return codes, [None if label is None or label != label else str(label) for label in number]
-
-
 def chromosome_order(names: Iterable[str]) -> list[str]:
     """Sort chromosome names as a geneticist would.
 
@@ -116,14 +101,12 @@ def chromosome_order(names: Iterable[str]) -> list[str]:
     return sorted(keys, key=keys.__getitem__)
 
 
-def top_loci(
-    chrom: NDArray[np.object_], pos: NDArray[np.int64], value: Floats, k: int, window: int = 1_000_000
-) -> NDArray[np.intp]:
+def top_loci(chrom: Labels, pos: NDArray[np.int64], value: Floats, k: int, window: int = 1_000_000) -> NDArray[np.intp]:
     """Pick the variants of greatest absolute value, one per locus.
 
     Parameters
     ----------
-    chrom : (J,) object of str
+    chrom : (J,) object of str, or Coded
     pos : (J,) int64
         Base pairs; a variant at 0 or less has no known position and is a locus of its own.
     value : (J,) float64
@@ -208,7 +191,7 @@ class _Segments:
     n_file_order: int
 
 
-def _segments(chrom: NDArray[np.object_], pos: NDArray[np.int64]) -> _Segments:
+def _segments(chrom: Labels, pos: NDArray[np.int64]) -> _Segments:
     code, labels = factorize(chrom)
     found = ["" if label is None else label for label in labels]
     names = chromosome_order(found)
@@ -239,12 +222,12 @@ def _segments(chrom: NDArray[np.object_], pos: NDArray[np.int64]) -> _Segments:
     return _Segments([*names[:n], "unplaced"], of, within, span, size, step, n_file_order)
 
 
-def lay_out(chrom: NDArray[np.object_], pos: NDArray[np.int64], max_lanes: int = MAX_LANES) -> Genome:
+def lay_out(chrom: Labels, pos: NDArray[np.int64], max_lanes: int = MAX_LANES) -> Genome:
     """Lay variants out along one axis, a lane per chromosome, widths in proportion to the spans.
 
     Parameters
     ----------
-    chrom : (J,) object of str
+    chrom : (J,) object of str, or Coded
     pos : (J,) int64
         Base pairs in any order; 0 or less is unknown.
     max_lanes : int

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError, SettingsError
-from goalscli.plots.genome import factorize, natural_key
+from goalscli.plots.coding import factorize
+from goalscli.plots.genome import natural_key
 
 Floats = NDArray[np.float64]
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from goalscli.errors import SettingsError
 from goalscli.plots.genome import Genome, Lane, factorize, lay_out
-from goalscli.plots.manhattan import TONES, check_points, lane_notes
+from goalscli.plots.genome_axes import TONES, lane_notes
+from goalscli.plots.manhattan import GenomePanel, check_panel
 from goalscli.plots.picture import lane_names
 from goalscli.plots.style import VERMILION, drawable, value_limits
 from goalscli.plots.thinning import Thinned, thin
@@ -122,7 +123,7 @@ def interactive_manhattan(
     library = _plotly_js()
     chrom, pos = np.asarray(chrom, dtype=object), np.asarray(pos, dtype=np.int64)
     value = np.asarray(value, dtype=np.float64)
-    check_points(chrom, pos, value, (), thresholds)
+    check_panel(GenomePanel(chrom, pos, value, y_label, thresholds=thresholds))
     genome = lay_out(chrom, pos)
     shown, notes = drawable(value)
     all_drawable = np.flatnonzero(shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from goalscli.plots.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import RendererAgg
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
@@ -36,13 +38,13 @@ _LEAST_LEADER = 18.0
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
-    """A drawn genome-wide picture whose texts are not yet in place.
+class Panel:
+    """Axes with values along the genome, whose texts are not yet in place.
 
     Attributes
     ----------
     lanes : tuple of Lane
-        To be named below the axis; empty where the axis has positions instead.
+        To be named below the axis; empty where the axis has positions instead, or where another panel names them.
     thresholds : tuple of (float, Text)
         Height of each line and its name in the right margin.
     labels : tuple of Text
@@ -52,9 +54,10 @@ class Picture:
         All points drawn.
     signed : bool
         Labels of values below zero go below their point.
+    low, high : float
+        Range of the values to show.
     """
 
-    figure: Figure
     axes: Axes
     lanes: tuple[Lane, ...]
     thresholds: tuple[tuple[float, Text], ...]
@@ -62,55 +65,25 @@ class Picture:
     targets: Floats
     points: Floats
     signed: bool
+    low: float
+    high: float
 
-    def compose(self, low: float, high: float, caption: str) -> None:
-        """Fit everything; labels without room are hidden and counted in the caption.
-
-        Parameters
-        ----------
-        low, high : float
-            Range of the values to show.
-        caption : str
-        """
-        boxes = np.empty((0, 4))
-        for headroom in _HEADROOM:
-            self._fit(low, high, headroom, caption)
-            boxes = self._boxes(crossing=headroom == _HEADROOM[-1])
-            if not np.isnan(boxes).any():
-                break
-        else:  # make room for the sentence, then write it with the count that is left in that room
-            self._fit(low, high, _HEADROOM[-1], f"{caption} {_apology(boxes)}".strip())
-            boxes = self._boxes(crossing=True)
-            self._write_caption(f"{caption} {_apology(boxes)}".strip())
-        self._put(boxes)
-
-    def _write_caption(self, caption: str) -> None:
-        for text in [text for text in self.figure.texts if text.get_gid() == "caption"]:
-            text.remove()
-        add_caption(self.figure, caption)
-
-    def _fit(self, low: float, high: float, headroom: float, caption: str) -> None:
-        """Set the limits, write the caption, and fit the axes and the names beside them."""
-        span = high - low
+    def set_limits(self, headroom: float) -> None:
+        """Show the range of values and this share of it above, for labels."""
+        span = self.high - self.low
         below = headroom if self._down().any() else 0.06 if self.signed else 0.02
-        self.axes.set_ylim(low - below * span, high + headroom * span)
-        self._write_caption(caption)
-        bottom = caption_height(self.figure, caption) / self.figure.get_figheight()
-        for _ in range(2):  # names change the width of the axes, and the width decides which names fit
-            self._name_lanes()
-            arrange(self.figure, bottom)
-        self._spread_thresholds()
+        self.axes.set_ylim(self.low - below * span, self.high + headroom * span)
 
-    def _name_lanes(self) -> None:
+    def name_lanes(self, figure: Figure) -> None:
         """Name the lanes in one row, those that find no room in a second row, the rest not at all."""
         if not self.lanes:
             return
         names = lane_names([lane.name for lane in self.lanes])
         middle = np.array([(lane.start + lane.stop) / 2 for lane in self.lanes])
         pixels = self.axes.transData.transform(np.column_stack([middle, np.zeros_like(middle)]))[:, 0]
-        widths = np.array([text_width(self.figure, name, SMALL) for name in names])
+        widths = np.array([text_width(figure, name, SMALL) for name in names])
         upright = float(np.sum(widths)) > 2 * (pixels[-1] - pixels[0]) and len(names) > 1
-        size = SMALL * self.figure.dpi / 72
+        size = SMALL * figure.dpi / 72
         taken = np.full(len(names), size) if upright else widths
         row = rows_of_names(pixels, taken, 0.45 * size, 1 if upright else 2)
         for lower in (False, True):
@@ -123,11 +96,10 @@ class Picture:
         self.axes.tick_params(axis="x", which="major", length=0, pad=pad)
         self.axes.tick_params(axis="x", which="minor", length=0, pad=pad + 1.2 * SMALL, labelsize=SMALL)
 
-    def _spread_thresholds(self) -> None:
+    def spread_thresholds(self, agg: RendererAgg) -> None:
         """Push the names of close thresholds apart, within the height of the axes."""
         if not self.thresholds:
             return
-        agg = renderer(self.figure)
         frame = self.axes.get_window_extent(agg)
         heights = np.array([text.get_window_extent(agg).height for _, text in self.thresholds])
         wanted = np.array([self._pixel_height(height) for height, _ in self.thresholds])
@@ -143,9 +115,8 @@ class Picture:
     def _down(self) -> NDArray[np.bool_]:
         return self.signed & (self.targets[:, 1] < 0)
 
-    def _boxes(self, crossing: bool) -> Floats:
+    def boxes(self, agg: RendererAgg, crossing: bool) -> Floats:
         """Boxes in pixels for all labels, NaN where there is no room."""
-        agg = renderer(self.figure)
         frame = self.axes.get_window_extent(agg)
         extents = [text.get_window_extent(agg) for text in self.labels]
         sizes = np.array([(box.width, box.height) for box in extents]).reshape(-1, 2)
@@ -160,7 +131,7 @@ class Picture:
         targets = self.axes.transData.transform(self.targets)
         return place(targets, sizes, self._down(), bounds, crowd, crossing=crossing)
 
-    def _put(self, boxes: Floats) -> None:
+    def put(self, boxes: Floats) -> None:
         """Move the labels to their boxes and draw thin lines to those that are not beside their point."""
         inverse = self.axes.transAxes.inverted()
         at = self.axes.transData.transform(self.targets)
@@ -178,8 +149,61 @@ class Picture:
                        markeredgewidth=0.7, zorder=3.5, gid="labelled")  # fmt: skip
 
 
-def _apology(boxes: Floats) -> str:
-    n = int(np.isnan(boxes[:, 0]).sum())
+def compose(figure: Figure, panels: Sequence[Panel], caption: str) -> None:
+    """Fit everything; labels without room are hidden and counted in the caption.
+
+    Parameters
+    ----------
+    figure : Figure
+    panels : sequence of Panel
+        From top to bottom.
+    caption : str
+    """
+    agg = renderer(figure)
+    tried = [0] * len(panels)
+    while True:
+        _fit(figure, panels, tried, caption)
+        boxes = _boxes(panels, agg, tried)
+        more = [np.isnan(box).any() and k + 1 < len(_HEADROOM) for box, k in zip(boxes, tried, strict=True)]
+        if not any(more):
+            break
+        tried = [k + bool(again) for k, again in zip(tried, more, strict=True)]
+    if any(np.isnan(box).any() for box in boxes):
+        # make room for the sentence, then write it with the count that is left in that room
+        _fit(figure, panels, tried, f"{caption} {_apology(boxes)}".strip())
+        boxes = _boxes(panels, agg, tried)
+        _write_caption(figure, f"{caption} {_apology(boxes)}".strip())
+    for panel, box in zip(panels, boxes, strict=True):
+        panel.put(box)
+
+
+def _boxes(panels: Sequence[Panel], agg: RendererAgg, tried: Sequence[int]) -> list[Floats]:
+    last = len(_HEADROOM) - 1
+    return [panel.boxes(agg, crossing=k == last) for panel, k in zip(panels, tried, strict=True)]
+
+
+def _write_caption(figure: Figure, caption: str) -> None:
+    for text in [text for text in figure.texts if text.get_gid() == "caption"]:
+        text.remove()
+    add_caption(figure, caption)
+
+
+def _fit(figure: Figure, panels: Sequence[Panel], tried: Sequence[int], caption: str) -> None:
+    """Set the limits, write the caption, and fit the axes and the names beside them."""
+    for panel, k in zip(panels, tried, strict=True):
+        panel.set_limits(_HEADROOM[k])
+    _write_caption(figure, caption)
+    bottom = caption_height(figure, caption) / figure.get_figheight()
+    for _ in range(2):  # names change the width of the axes, and the width decides which names fit
+        for panel in panels:
+            panel.name_lanes(figure)
+        arrange(figure, bottom)
+    for panel in panels:
+        panel.spread_thresholds(renderer(figure))
+
+
+def _apology(boxes: Sequence[Floats]) -> str:
+    n = sum(int(np.isnan(box[:, 0]).sum()) for box in boxes)
     return f"{plural(n, 'label')} left out for want of room." if n else ""
 
 

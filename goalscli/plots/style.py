@@ -221,9 +221,9 @@ def drawable(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], list[str]]
     return mask, [f"{plural(n, 'value')} {what}, not drawn." for n, what in counts if n]
 
 
-def plural(count: int, noun: str) -> str:
-    """Write "1 value" or "3 values"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """Write "1 value" or "3 values"; ``many`` where the plural is no mere s."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
 def value_limits(values: NDArray[np.float64], extra: Sequence[float] = ()) -> tuple[float, float]:

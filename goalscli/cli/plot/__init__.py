@@ -8,6 +8,8 @@ from goalscli.cli.lazy import LazyGroup
 
 PICTURES = {
     "manhattan": ("goalscli.cli.plot.manhattan", "All variants along the genome."),
+    "qq": ("goalscli.cli.plot.qq", "Observed against expected p."),
+    "region": ("goalscli.cli.plot.region", "A stretch of a chromosome, coloured by LD, with genes."),
     "local": ("goalscli.cli.plot.local", "Local effects by group (cage, family), or of all samples."),
     "beeswarm": ("goalscli.cli.plot.beeswarm", "Local effects of the top variants, coloured by genotype."),
     "dependence": ("goalscli.cli.plot.dependence", "Local effects of a variant against a genotype or environment."),

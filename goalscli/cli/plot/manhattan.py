@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from goalscli.cli import options as opt
 
 
 @click.command("manhattan")
-@click.argument("scores", metavar="SCORES.scores.h5")
+@click.argument("scores", nargs=-1, required=True, metavar="SCORES.scores.h5...")
 @opt.out_file
 @opt.overwrite
 @click.option(
     "--value",
-    metavar="p|score|loco|rate|psi",
-    help="-log10 p, the signed effect, -log10 p without the chromosome, RATE or psi. Default: p, if there.",
+    metavar="p|score|loco|rate|psi[,...]",
+    help="-log10 p, the signed effect, -log10 p without the chromosome, RATE or psi; several give a panel each. "
+    "Default: p, if there.",
 )
-@click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most.")
+@click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most, in each panel.")
+@opt.genes
 @click.option("--html", metavar="FILE.html", help="Also write the picture as a page to zoom and point at.")
-def command(scores: str, out: str, overwrite: bool, value: str | None, n_labels: int, html: str | None) -> None:
-    """Draw all variants along the genome.
+def command(scores: tuple[str, ...], out: str, html: str | None, **options: Any) -> None:
+    """Draw all variants along the genome; several scans or values one above the other.
 
     Where --out ends in .html, the picture is a page to zoom and point at; it needs the extra "interactive".
     """
     from goalscli.jobs.plot import plot_manhattan
 
-    click.echo(plot_manhattan(scores, out, value=value, n_labels=n_labels, overwrite=overwrite, html=html))
+    click.echo(plot_manhattan(scores, out, html=html, **options))
     if html is not None:
         click.echo(html)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError, SettingsError
-from goalscli.jobs.results import Scores
+from goalscli.jobs.scanned import Scanned
+from goalscli.plots.style import plural
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,11 @@ class Track:
 
 def _p_track(p: NDArray[np.float64], y_label: str, lambda_gc: float) -> Track:
     bonferroni = float(-np.log10(0.05 / len(p)))
-    lines = ((bonferroni, f"0.05 / {len(p):,} variants"),)
+    lines = ((bonferroni, f"0.05 / {plural(len(p), 'variant')}"),)
     return Track(p, y_label, lines, f"λGC {lambda_gc:.2f}", called=p >= min(bonferroni, float(p.max())))
 
 
-def track_of(read: Scores, value: str) -> Track:
+def track_of(read: Scanned, value: str) -> Track:
     """Return what to draw of a scan: p, loco, score, rate or psi.
 
     Raises

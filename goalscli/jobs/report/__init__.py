@@ -17,6 +17,7 @@ __all__ = ["ReportSettings", "report"]
 SECTIONS: tuple[tuple[str, Callable[[Source], str]], ...] = (
     ("Variance components", contents.variances),
     ("Along the genome", partial(pictures.drawn, pictures.genome)),
+    ("Observed and expected p", partial(pictures.drawn, pictures.expected)),
     ("Top variants", contents.top_variants),
     ("Local effects by group", partial(pictures.drawn, pictures.by_group)),
     ("How to read this", contents.how_to_read),

@@ -10,10 +10,12 @@ import numpy as np
 from goalscli.errors import GoalsError
 from goalscli.jobs.plot.genome import manhattan_figure
 from goalscli.jobs.plot.local import LocalPlot, local_figure
+from goalscli.jobs.plot.qq import qq_figure
 from goalscli.jobs.plot.reading import label_of
 from goalscli.jobs.plot.tracks import track_of
 from goalscli.jobs.report import markup
 from goalscli.jobs.report.contents import Source
+from goalscli.jobs.scanned import open_scores
 from goalscli.plots.encode import png
 from goalscli.runtime import LOG
 
@@ -44,7 +46,7 @@ def _values(source: Source) -> list[str]:
 def genome(source: Source) -> Iterator[Drawn]:
     """Every score along the genome."""
     for value in _values(source):
-        yield manhattan_figure(source.read, value), f"{_SHOWN[value]}.", _highest(source, value)
+        yield manhattan_figure([open_scores(source.read.path)], value), f"{_SHOWN[value]}.", _highest(source, value)
 
 
 def _highest(source: Source, value: str) -> str:
@@ -56,6 +58,16 @@ def _highest(source: Source, value: str) -> str:
     return (
         f"Manhattan plot of {track.y_label}: greatest at {label_of(read, i)}, {place}, {track.values[i]:.3g}{counted}."
     )
+
+
+def expected(source: Source) -> Iterator[Drawn]:
+    """Draw observed against expected p, with the polygenic null and without the chromosome."""
+    for value in [name for name in _values(source) if name in ("p", "loco")]:
+        yield (
+            qq_figure([open_scores(source.read.path)], value),
+            f"Observed against expected −log10 p{', the null without the chromosome' * (value == 'loco')}.",
+            f"Observed against expected −log10 p of all variants: {track_of(source.read, value).caption}.",
+        )
 
 
 def by_group(source: Source) -> Iterator[Drawn]:
@@ -72,7 +84,8 @@ def by_group(source: Source) -> Iterator[Drawn]:
 def drawn(draw: Callable[[Source], Iterator[Drawn]], source: Source) -> str:
     """Return the section's HTML; where something is missing for it, the sentence that says what."""
     try:
-        return "".join(markup.picture(png(figure), caption, alt) for figure, caption, alt in draw(source))
+        pictures = [markup.picture(png(figure), caption, alt) for figure, caption, alt in draw(source)]
+        return "".join(pictures) or markup.paragraph("Left out: the scan has no p-values.")
     except GoalsError as error:
         LOG.warning("warning: the report leaves out a picture: %s", error)
         return markup.paragraph(f"Left out: {error}.")
