@@ -24,9 +24,15 @@ PICTURES: dict[str, list[str]] = {
     "qq": ["qq", "{scores}"],
     "region": ["region", "{scores}", "--snp", "{snp}"],
     "region with genes": ["region", "{scores}", "--snp", "{snp}", "--genes", "{genes}"],
+    "manhattan, page": ["manhattan", "{scores}", "--out", "{html}"],
     "local": ["local", "{scores}"],
+    "local by sample": ["local", "{scores}", "--by", "sample"],
+    "beeswarm": ["beeswarm", "{scores}"],
+    "dependence": ["dependence", "{scores}", "--snp", "{snp}"],
+    "heatmap": ["heatmap", "{scores}"],
+    "report": ["report", "{scores}", "--out", "{html}"],
 }
-"""What -> the words after `goals plot`; {scores}, {model}, {genes}, {snp} (the top variant) and {pdf} are filled in."""
+"""What -> the words after `goals plot` (but for report); those in braces are filled in, {snp} being the top variant."""
 
 
 def annotation(path: Path, lengths: dict[str, int], n_genes: int) -> Path:
@@ -57,13 +63,14 @@ def files(folder: Path, n: int, j: int, n_genes: int) -> dict[str, str]:
         snp = file["variants/id"].asstr()[top]
     genes = annotation(folder / f"genes{j}.gtf", lengths, n_genes)
     found = {"scores": f"{out}.scores.h5", "model": f"{out}.model.h5", "genes": str(genes), "snp": snp}
-    return found | {"pdf": f"{folder}/picture.pdf", "n": f"{len(pos):,}"}
+    return found | {"pdf": f"{folder}/picture.pdf", "html": f"{folder}/picture.html", "n": f"{len(pos):,}"}
 
 
 def commands(found: dict[str, str], png: str) -> Iterator[tuple[str, list[str]]]:
     for what, words in PICTURES.items():
         argv = [word.format(**found) for word in words]
-        yield what, ["plot", *argv, *([] if "--out" in argv else ["--out", png]), "--overwrite"]
+        group = [] if what == "report" else ["plot"]
+        yield what, [*group, *argv, *([] if "--out" in argv else ["--out", png]), "--overwrite"]
 
 
 def main() -> None:

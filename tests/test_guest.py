@@ -175,6 +175,16 @@ def test_too_little_memory_is_told_before_any_work(command: str, folder: Path, h
     assert "GiB" not in allowed.err
 
 
+def test_a_picture_that_needs_the_matrices_is_refused_too(folder: Path, here: Here, tmp_path: Path):
+    here.well("scan", "m.model.h5", "--local", "none", "--out", "few")
+    root = limits(tmp_path, "0::/a/b\n", a__memoryDmax=str(200 * MIB))
+    call = ("plot", "local", "few.scores.h5", "--model", "m.model.h5", "--out", "q.png")
+    refused = script(ELSEWHERE, str(root), *call, cwd=folder)
+    assert refused.code == 2, refused.err
+    assert "a scan of 64 samples with 1 thread(s) needs about 0.2" in refused.err.splitlines()[-1]
+    assert not (folder / "q.png").exists()
+
+
 def test_a_biobank_is_refused_with_numbers(tmp_path: Path):
     """100,000 samples: three matrices of 75 GiB, refused before a genotype is read (the .bed has none)."""
     n = 100_000

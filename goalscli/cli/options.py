@@ -251,16 +251,20 @@ snps = click.option(
 centre = click.option("--centre", is_flag=True, help="Draw differences from each variant's mean.")
 scan_model = click.option("--model", metavar="FILE", help="The scan's model. Default: beside the scores.")
 
-common = _stack(
+talk = _stack(
     click.option("--threads", type=int, metavar="N", help="Default: the CPUs this process may use."),
+    click.option("-q", "--quiet", is_flag=True, help="Warnings and errors only."),
+    click.option("-v", "--verbose", is_flag=True, help="More detail."),
+)
+
+common = _stack(
     click.option(
         "--memory",
         type=float,
         metavar="GB",
         help="Refuse work that needs more. Default: the machine's or container's limit.",
     ),
-    click.option("-q", "--quiet", is_flag=True, help="Warnings and errors only."),
-    click.option("-v", "--verbose", is_flag=True, help="More detail."),
+    talk,
 )
 
 

@@ -18,13 +18,12 @@ from goalscli.cli import options as opt
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the permutations in the pictures by group.")
 @click.option("--model", metavar="FILE", help="The model of the scan. Default: PREFIX.model.h5 beside the scores.")
 @opt.moved
-@opt.common
+@opt.talk
 def command(scores: str, out: str, overwrite: bool, **options: Any) -> None:
     """Write a scan into one HTML page: settings, filters, variance components, pictures, top variants, provenance.
 
     The page needs no other file and no network. Without the model, sections that need it are left out and say so.
     """
-    options.pop("memory")
     with opt.session(options, None):
         from goalscli.jobs.report import ReportSettings, report
 

@@ -28,10 +28,9 @@ def command() -> None:
 @click.option("--cage-size", type=int, default=4, show_default=True, help="Samples a cage, give or take one.")
 @click.option("--missing-rate", type=float, default=0.005, show_default=True, help="Share of calls missing.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of all random numbers.")
-@opt.common
+@opt.talk
 def cohort(out: str, overwrite: bool, **options: Any) -> None:
     """Breed a cohort: PREFIX.bed, PREFIX.bim, PREFIX.fam and PREFIX.groups.tsv (family, sire, dam, cage, sex)."""
-    options.pop("memory")
     with opt.session(options, None):
         from goalscli.jobs.simulate import cohort as make
         from goalscli.simulate import CohortSettings
@@ -80,10 +79,9 @@ def cohort(out: str, overwrite: bool, **options: Any) -> None:
     help="No causal variant there; may be given again.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Of all random numbers.")
-@opt.common
+@opt.talk
 def trait(bfile: str, out: str | None, overwrite: bool, groups: str | None, cage_column: str, **options: Any) -> None:
     """Draw a trait: PREFIX.NAME.pheno.tsv, and the truth in PREFIX.NAME.truth.tsv."""
-    options.pop("memory")
     with opt.session(options, None):
         from goalscli.jobs.simulate import trait as make
         from goalscli.simulate import TraitSettings

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from goalscli.dataset import Dataset
 from goalscli.errors import InputError
+from goalscli.jobs.memory import check_scan_memory
 from goalscli.jobs.model_file import KIND as MODEL_KIND
 from goalscli.jobs.model_file import load_model
 from goalscli.jobs.scan_request import ScanRequest, ScanRun, parse_local
 from goalscli.jobs.scores_file import begin, columns_of
-from goalscli.kernels import kernel
 from goalscli.provenance import provenance
-from goalscli.runtime import LOG, check_memory, cpu_limit, scan_prefix
-from goalscli.scanning import LocalRequest, auto_chunk_size, bind, finish, local_score, local_scores, stream
+from goalscli.runtime import LOG, cpu_limit, scan_prefix
+from goalscli.scanning import LocalRequest, bind, finish, local_score, local_scores, stream
 from goalscli.scores import Arrays, BoundScore
 from goalscli.store import Writer, check_equal, opened, read_attributes, refuse_existing, resumable
 
@@ -83,7 +83,11 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
     refuse_existing([path], run.overwrite)
     workers = run.threads or cpu_limit()
     dataset, posterior, attributes = load_model(
-        model, run.genotypes, check_size=lambda n, kernel: _check_memory(request, run, n, kernel, workers)
+        model,
+        run.genotypes,
+        check_size=lambda n, kernel: check_scan_memory(
+            n, kernel, request.scores, workers=workers, chunk_size=run.chunk_size, memory_gb=run.memory_gb
+        ),
     )
     rows = slice(0, dataset.n_variants) if request.part is None else request.part.rows(dataset.n_variants)
     wanted = parse_local(request.local, dataset)
@@ -115,13 +119,6 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
         _finish(plan, writer)
     LOG.info("wrote %s", path)
     return path
-
-
-def _check_memory(request: ScanRequest, run: ScanRun, n: int, kernel_name: str, workers: int) -> None:
-    size = run.chunk_size or auto_chunk_size(n)
-    matrices = 3.5 + 0.5 * kernel(kernel_name).matrices + sum(s.matrices for s in request.scores)
-    needed = 8.0 * matrices * n**2 + 8.0 * n * (256 * 10 * workers + 6 * max(size, 256)) + 2**28
-    check_memory(needed, f"a scan of {n} samples with {workers} thread(s)", run.memory_gb)
 
 
 def _within(local: LocalRequest, rows: slice) -> LocalRequest:

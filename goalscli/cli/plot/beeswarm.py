@@ -18,10 +18,9 @@ from goalscli.cli import options as opt
 @opt.centre
 @opt.scan_model
 @opt.moved
-@opt.common
+@opt.talk
 def command(scores: str, out: str, overwrite: bool, **options: Any) -> None:
     """Draw local effects of the top variants, every sample a point in the colour of its genotype."""
-    options.pop("memory")
     with opt.session(options, None):
         from goalscli.jobs.plot import plot_beeswarm
 

@@ -23,10 +23,9 @@ from goalscli.cli.plot.together import refuse_given, together
 @opt.iid_only
 @opt.scan_model
 @opt.moved
-@opt.common
+@opt.talk
 def command(scores: str, out: str, snp: str, overwrite: bool, **options: Any) -> None:
     """Draw local effects of a variant against its genotype, another's, or a column of a table."""
-    options.pop("memory")
     with opt.session(options, None):
         told = opt.pick(options, "table", "column", "categorical", "missing_code", "iid_only")
         together(told, "table", "column")

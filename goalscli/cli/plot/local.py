@@ -45,10 +45,9 @@ _OF_SAMPLES = ("zoom",)
 @click.option("--zoom", is_flag=True, help="With --by sample: fit the axis to the effects; 0 may not be on it.")
 @click.option("--model", metavar="FILE", help="Where local scores were not stored. Default: beside the scores.")
 @opt.moved
-@opt.common
+@opt.talk
 def command(scores: str, out: str, overwrite: bool, by: str, snps: tuple[str, ...], **options: Any) -> None:
     """Draw local effects by group (cage, family), or of all samples."""
-    options.pop("memory")
     with opt.session(options, None):
         refuse_given(_OF_SAMPLES if by == "group" else _OF_GROUPS, f"--by {by}")
         from goalscli.jobs.plot import LocalPlot, plot_local, plot_local_samples

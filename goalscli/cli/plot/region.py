@@ -20,10 +20,9 @@ from goalscli.cli import options as opt
 @opt.genes
 @click.option("--model", metavar="FILE", help="The model of the scan. Default: beside the scores.")
 @opt.moved
-@opt.common
+@opt.talk
 def command(scores: str, out: str, overwrite: bool, **options: Any) -> None:
     """Draw a stretch of a chromosome, coloured by LD (r squared) with the lead variant, genes below."""
-    options.pop("memory")
     with opt.session(options, None):
         from goalscli.jobs.plot import RegionPlot, plot_region
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from goalscli.dataset import Dataset
 from goalscli.errors import InputError, SettingsError
+from goalscli.jobs.memory import check_scan_memory
 from goalscli.jobs.model_file import load_dataset, load_model
 from goalscli.jobs.results import Scores, only_variants
 from goalscli.plots import top_loci
@@ -105,11 +106,13 @@ def local_of(
     if stored is None:
         what = "local scores of these variants are not stored"
         model = _model_of(read, model, what, "give --model MODEL.model.h5, or scan with --local all")
-        dataset, posterior, attributes = load_model(model, genotypes)
-        _check_model(read, model, attributes["digest"])
-        LOG.info("computing local scores of %d variants from %s", len(distinct), model)
         told = read.attributes["settings"]
         goals = Goals(**told["scores"]["goals"])
+        dataset, posterior, attributes = load_model(
+            model, genotypes, check_size=lambda n, kernel: check_scan_memory(n, kernel, [goals], workers=1)
+        )
+        _check_model(read, model, attributes["digest"])
+        LOG.info("computing local scores of %d variants from %s", len(distinct), model)
         found = local_score(bind(posterior.with_precision(told["precision"]), dataset, [goals]))
         assert found is not None  # goals has local scores
         stored = np.concatenate(list(local_scores(found[1], dataset, distinct)))
