@@ -1,5 +1,5 @@
 #!/usr/bin/env nextflow
-// check -> gram parts -> fit -> scan parts -> merge -> table and pictures, for every trait. docs/nextflow.md tells how to run it.
+// check -> gram parts -> fit -> scan parts -> merge -> table pictures and report, for every trait. docs/nextflow.md tells how to run it.
 
 include { GOALS_CHECK } from './modules/local/goals/check/main'
 include { GOALS_GRAM  } from './modules/local/goals/gram/main'
@@ -8,6 +8,7 @@ include { GOALS_SCAN  } from './modules/local/goals/scan/main'
 include { GOALS_MERGE } from './modules/local/goals/merge/main'
 include { GOALS_TOP   } from './modules/local/goals/top/main'
 include { GOALS_PLOT  } from './modules/local/goals/plot/main'
+include { GOALS_REPORT } from './modules/local/goals/report/main'
 
 workflow GOALS {
     take:
@@ -55,12 +56,15 @@ workflow GOALS {
         genotypes
     )
 
+    GOALS_REPORT(GOALS_MERGE.out.scores.join(GOALS_FIT.out.model), genotypes)
+
     emit:
     model   = GOALS_FIT.out.model
     qc      = GOALS_FIT.out.qc
     scores  = GOALS_MERGE.out.scores
     table   = GOALS_TOP.out.table
     picture = GOALS_PLOT.out.picture
+    page    = GOALS_REPORT.out.page
 }
 
 workflow {

@@ -104,11 +104,14 @@ def whole(folder: Folder, section: str, trait: str) -> tuple[Path, Path]:
     (table,) = tasks("top", {**meta, "args": told["top_options"], "scores": scores.name}, [scores], section)
     assert section == "stub" or len(table.read_text().splitlines()) == 1 + int(told["top_options"].split()[-1])
     for picture in told["plots"].split(","):
-        options = told["genotypes_option"] if picture == "local" else ""
+        options = "" if picture in ("manhattan", "qq") else told["genotypes_option"]
         plot = {**meta, "args": options, "scores": scores.name, "picture": picture}
         (drawn,) = tasks("plot", plot, [scores, model, *genotypes], section)
         assert drawn.name == f"{trait}.{picture}.png"
         assert section == "stub" or drawn.read_bytes().startswith(b"\x89PNG")
+    report = {**meta, "args": told["genotypes_option"], "scores": scores.name}
+    (page,) = tasks("report", report, [scores, model, *genotypes], section)
+    assert section == "stub" or "Local effects by group" in page.read_text("utf-8")
     return model, scores
 
 
@@ -133,7 +136,7 @@ def test_the_version_command_prints_the_version_alone(folder: Folder) -> None:
 
 
 def test_every_module_has_the_form_of_nf_core() -> None:
-    assert set(MODULES) == {"check", "gram", "fit", "scan", "merge", "top", "plot"}
+    assert set(MODULES) == {"check", "gram", "fit", "scan", "merge", "top", "plot", "report"}
     for name, path in MODULES.items():
         module = Module.read(name)
         assert {"input", "output", "when", "script", "stub"} <= set(module.sections)

@@ -116,7 +116,7 @@ def test_the_slurm_profile(folder: Folder, page: Callable[[str], str]) -> None:
     command = re.findall(r"^```sh\n(.*?)^```", page("snakemake"), re.MULTILINE | re.DOTALL)[1]
     assert "profiles/slurm" in command
     account = re.findall(r"`(--slurm-no-account .*?)`", page("snakemake"))[0]
-    fewer = "traits='[weight]' plots='[]' gram_parts=0 scan_parts=2"
+    fewer = "traits='[weight]' plots='[]' report=False gram_parts=0 scan_parts=2"
     sooner = "--slurm-init-seconds-before-status-checks 2 --seconds-between-status-checks 2 --latency-wait 5"
     told = folder.sh(f"{command.rstrip()} {fewer} {account} {sooner}")
     # check, fit, two parts and the merge

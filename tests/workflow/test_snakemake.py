@@ -23,6 +23,7 @@ options:
 gram_parts: 0
 scan_parts: 3
 plots: []
+report: false
 """
 
 
@@ -51,7 +52,7 @@ def test_the_command_of_the_page(folder: Folder, page: Callable[[str], str]) -> 
     folder.sh(command)
     results = folder.work / "demo" / "snakemake" / "results"
     promised = re.findall(r"`TRAIT\.([\w.]+)`", text)
-    assert len(promised) == 6
+    assert len(promised) == 8
     for trait in ("weight", "marker"):
         assert [name for name in promised if not (results / f"{trait}.{name}").stat().st_size] == []
         assert_unsplit(folder, results, trait)

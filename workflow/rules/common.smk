@@ -6,7 +6,7 @@ wildcard_constraints:
     trait="|".join(map(re.escape, config["traits"])),
     part=r"\d+",
     parts=r"\d+",
-    plot="manhattan|local",
+    plot="manhattan|qq|region|local|beeswarm|dependence|heatmap",
 
 
 def options(*steps):

@@ -31,3 +31,23 @@ rule plot:
         options=lambda wildcards: join(options(wildcards.plot)),
     shell:
         "{params.goals} plot {wildcards.plot} {input.scores:q} {params.options} --out {output:q} --overwrite >{log} 2>&1"
+
+
+rule report:
+    input:
+        scores="results/{trait}.scores.h5",
+        model="results/{trait}.model.h5",
+    output:
+        "results/{trait}.report.html",
+    log:
+        "logs/report.{trait}.log",
+    retries: config["retries"]
+    threads: needs("plot", "threads")
+    resources:
+        mem_mb=memory("plot"),
+        runtime=needs("plot", "runtime"),
+    params:
+        goals=config["goals"],
+        options=join(options("report")),
+    shell:
+        "{params.goals} report {input.scores:q} {params.options} --out {output:q} --overwrite >{log} 2>&1"
