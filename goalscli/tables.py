@@ -9,11 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-EFFECT_NOTE = (
-    "EFFECT: joint, shrunken effect of one more unit of A1 in trait sd (not a marginal GWAS beta); "
-    "EFFECT_SD: its posterior sd; Z and NEG_LOG10_P: test against the polygenic null (Z is not EFFECT/EFFECT_SD)"
-)
-
 
 def effect_table(
     variants: Mapping[str, NDArray[Any]], goals: Mapping[str, NDArray[np.float64]], xi: float

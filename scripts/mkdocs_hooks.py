@@ -1,4 +1,4 @@
-"""What mkdocs.yml cannot say: the commands' pages, pages that may not be there yet, references in docstrings."""
+"""What mkdocs.yml cannot say: the commands' pages, references in docstrings."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 ROLE = re.compile(r":(?:func|class|meth|attr|data|mod):<code>([\w.]+)</code>")
-
-AWAITED = {"pictures-genome.md", "pictures-samples.md", "report.md"}
-"""Left out of the navigation where the page does not exist; any other missing page is an error."""
 
 
 def on_config(config: Any) -> Any:
@@ -20,8 +17,6 @@ def on_config(config: Any) -> Any:
             if name == "Commands":
                 told = (docs / "commands.md").read_text("utf-8")
                 pages += [{n: f} for n, f in re.findall(r"\[`(goals [^`]+)`\]\((commands/[\w-]+\.md)\)", told)]
-            elif isinstance(pages, list):
-                pages[:] = [page for page in pages if not _absent(page, docs)]
     return config
 
 
@@ -29,8 +24,3 @@ def on_page_content(html: str, **_: Any) -> str:
     """Turn the references of docstrings, :func:`goalscli.scan`, into links where the name has a place in the site."""
     link = '<autoref optional identifier="{0}"><code>{1}</code></autoref>'
     return ROLE.sub(lambda role: link.format(role[1], role[1].split(".")[-1]), html)
-
-
-def _absent(page: Any, docs: Path) -> bool:
-    file = next(iter(page.values())) if isinstance(page, dict) else page
-    return isinstance(file, str) and file in AWAITED and not (docs / file).exists()

@@ -98,6 +98,38 @@ BAD = {
 }  # fmt: skip
 
 
+def test_a_repeat_is_not_one_giant_gene(tmp_path: Path) -> None:
+    """Copies of a gene with one name: apart where 1 Mb lies between, or where the strands differ."""
+    line = 'chr1\tt\texon\t{}\t{}\t.\t{}\t.\tgene_id "SNOR";\n'
+    spans = [
+        (100, 200, "+"),
+        (150, 300, "+"),
+        (90_000_100, 90_000_200, "+"),
+        (1_000_200, 1_000_250, "+"),
+        (180, 220, "-"),
+    ]
+    path = tmp_path / "a.gtf"
+    path.write_text("".join(line.format(*span) for span in spans))
+    genes = read_genes(path)
+    found = sorted(zip(genes.start.tolist(), genes.stop.tolist(), genes.strand.tolist(), strict=True))
+    assert found == [(100, 1_000_250, "+"), (180, 220, "-"), (90_000_100, 90_000_200, "+")]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "name"),
+    [
+        ('ID=gene:G1;Name=AB;description=see Name "zz"; kinase [Source:x]', "AB"),
+        ('ID=gene:G1;Name=A"B;biotype=x', 'A"B'),
+        ("ID=gene:G1 ; Name = CD", "CD"),
+        ('gene_id "G1"; note "a=b"; gene_name "EF";', "EF"),
+    ],
+)
+def test_attributes_of_gff3_and_of_gtf(attributes: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.gff"
+    path.write_text(f"chr1\tt\tgene\t5\t9\t.\t+\t.\t{attributes}\n")
+    assert read_genes(path).name.tolist() == [name]
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_no_annotation(case: str, tmp_path: Path) -> None:
     data, message = BAD[case]

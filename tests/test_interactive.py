@@ -296,6 +296,12 @@ MISTAKES = {
     "unknown-value": (("s.scores.h5", "--out", "x.html", "--value", "no"), "nothing called 'no' to draw"),
     "not-computed": (("r.scores.h5", "--out", "x.html", "--value", "psi"), "holds no psi score"),
     "other-suffix": (("s.scores.h5", "--out", "x.htmlx"), "'.htmlx' is not a picture format"),
+    "page-suffix": (("s.scores.h5", "--out", "x.png", "--html", "x.jpg"), "--html: '.jpg' is not a page"),
+    "picture-suffix": (("s.scores.h5", "--out", "x.jpg", "--html", "x.html"), "'.jpg' is not a picture format"),
+    "labels": (("s.scores.h5", "--out", "x.png", "--html", "x.html", "--n-labels", "-1"), "--n-labels: -1 labels"),
+    "two-scans": (("s.scores.h5", "s.scores.h5", "--out", "x.html"), "a page shows one value of one scan"),
+    "two-values": (("s.scores.h5", "--value", "p,loco", "--out", "x.html"), "a page shows one value of one scan"),
+    "genes": (("s.scores.h5", "--genes", "d.bim", "--out", "x.html"), "a page has no labels, so no genes"),
 }
 
 

@@ -522,6 +522,15 @@ def test_extreme_samples_are_tidy(values: list[float], tmp_path: Path) -> None:
         assert_tidy(figure)
 
 
+def test_the_missing_code_among_words_is_no_number(here: Here, folder: Path) -> None:
+    table = pd.read_csv(folder / "env.tsv", sep="\t")
+    table["diet"] = np.where(np.arange(len(table)) % 5 == 0, "-9", table["diet"])
+    table.to_csv(folder / "env9.tsv", sep="\t", index=False)
+    here.well("plot", *DEPEND, "--table", "env9.tsv", "--column", "diet", "--out", "x.png")
+    told = here("plot", *DEPEND, "--table", "env9.tsv", "--column", "diet", "--missing-code", "none", "--out", "y.png")
+    assert (told.code, "is not a number" in told.err) == (2, True)
+
+
 def test_sixty_variants_and_many_categories_are_tidy() -> None:
     rng = np.random.default_rng(0)
     rows = [SwarmRow(f"variant_{k}", f"scaffold_{k}:1,000 A", rng.normal(size=9), None) for k in range(60)]
@@ -630,6 +639,10 @@ BAD = [
     (("heatmap", "s.scores.h5", "--n", "101"), ("--n: 101 variants",)),
     (("local", "s.scores.h5", "--by", "sample", "--top", "21"), ("--top: 21 variants",)),
     (("local", "s.scores.h5", "--by", "sample", "--seed", "3"), ("--seed: means nothing with --by sample",)),
+    (("local", "s.scores.h5", "--top", "0"), ("--top: 0 variants", "1 to 20")),
+    (("local", "s.scores.h5", "--n", "21"), ("--top: 21 variants", "1 to 20")),
+    (("local", "s.scores.h5", "--seed", "-1"), ("--seed: -1 is too low", "give 0 or more")),
+    (("local", "s.scores.h5", "--permutations", "0"), ("--permutations: 0 is too low",)),
     (("local", "s.scores.h5", "--zoom"), ("--zoom: means nothing with --by group",)),
     (("heatmap", "d.bed"), ("d.bed",)),
     (("heatmap", "gone.scores.h5"), ("gone.scores.h5",)),

@@ -278,6 +278,8 @@ MISTAKES = {
     "scores-as-model": (("s.scores.h5", "--model", "s.scores.h5", "--out", "x.html"), "expected goalscli-model"),
     "n-top": (("s.scores.h5", "--n-top", "0", "--out", "x.html"), "--n-top: 0 is too low; give 1 or more"),
     "n-loci": (("s.scores.h5", "--n-loci", "-1", "--out", "x.html"), "--n-loci: -1 is too low"),
+    "many-loci": (("s.scores.h5", "--n-loci", "21", "--out", "x.html"), "--n-loci: 21 is too many; give 20 at most"),
+    "n-groups": (("s.scores.h5", "--n-groups", "0", "--out", "x.html"), "--n-groups: 0 is too low"),
     "seed": (("s.scores.h5", "--seed", "-1", "--out", "x.html"), "--seed: -1 is too low; give 0 or more"),
 }
 

@@ -54,6 +54,7 @@ missing_code = click.option(
     default="-9",
     show_default=True,
     help="Number read as missing beside NA; 'none' keeps real -9.",
+    callback=lambda context, option, value: None if value.lower() == "none" else value,
 )
 iid_only = click.option("--iid-only", is_flag=True, help="Match tables to genotypes by IID alone.")
 

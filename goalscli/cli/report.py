@@ -15,8 +15,11 @@ from goalscli.cli import options as opt
 @opt.overwrite
 @click.option("--n-top", type=int, default=20, show_default=True, help="Rows of the table of top variants.")
 @click.option("--n-loci", type=int, default=2, show_default=True, help="Loci drawn by group.")
+@click.option(
+    "--n-groups", type=int, default=8, show_default=True, help="Groups with the least, and with the greatest, means."
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the permutations in the pictures by group.")
-@click.option("--model", metavar="FILE", help="The model of the scan. Default: PREFIX.model.h5 beside the scores.")
+@opt.scan_model
 @opt.moved
 @opt.talk
 def command(scores: str, out: str, overwrite: bool, **options: Any) -> None:

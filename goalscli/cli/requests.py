@@ -34,8 +34,6 @@ def fit_request(options: dict[str, Any], problems: Problems | None = None) -> Fi
         options, "pheno", "pheno_name", "covar", "covar_name", "cat_covar_name", "groups", "group_column",
         "family_column", "random_effect", "missing_code", "iid_only",
     )  # fmt: skip
-    if str(named["missing_code"]).lower() == "none":
-        named["missing_code"] = None
     chosen = pick(options, "keep", "remove", "extract", "exclude", "chr", "from_bp", "to_bp")
     filters = pick(options, "mind", "geno", "maf", "mac", "hwe")
     treatment = pick(options, "impute", "scale", "rank_int")

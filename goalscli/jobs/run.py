@@ -69,7 +69,10 @@ def run(
     for model in models:
         written += _rest(model, scan_request, scan_run, n_top, picture)
         if page:
-            prefix, settings = scan_prefix(model), ReportSettings(n_top=n_top, model=str(model))
+            prefix, settings = (
+                scan_prefix(model),
+                ReportSettings(n_top=n_top, n_groups=picture.n_groups, model=str(model)),
+            )
             written.append(report(f"{prefix}.scores.h5", f"{prefix}.report.html", settings, overwrite=True))
     return written
 

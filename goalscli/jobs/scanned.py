@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError
+from goalscli.runtime import scan_prefix
 from goalscli.store import opened, read_attributes, strings
 
 KIND = "goalscli-scores"
@@ -82,6 +83,28 @@ class Scanned:
         """Words for one unit of the shift: "sd of genotype" or "copy of A1"."""
         return str(self.attributes["shift_unit"])
 
+    def labels(self, rows: NDArray[np.intp]) -> list[str]:
+        """IDs of these variants, chrom:pos where they have none, in the order of ``rows``."""
+        return _labels(self.variants["id"][rows], self.variants["chrom"][rows], self.variants["pos"][rows])
+
+    def model_path(self, given: str | Path | None = None) -> Path:
+        """Where the scan's model is: as given, or PREFIX.model.h5 beside the scores."""
+        return Path(given or f"{scan_prefix(str(self.path).removesuffix('.h5').removesuffix('.scores'))}.model.h5")
+
+    def check_model(self, path: str | Path, digest: str) -> None:
+        """Refuse the model of another scan.
+
+        Raises
+        ------
+        InputError
+        """
+        if digest != self.attributes["model_digest"]:
+            raise InputError(f"is not the model of {self.path}", where=path, remedy="give the model of this scan")
+
+
+def _labels(ids: Iterable[str], chrom: Iterable[str], pos: Iterable[int]) -> list[str]:
+    return [f"{c}:{p}" if name in (".", "") else str(name) for name, c, p in zip(ids, chrom, pos, strict=True)]
+
 
 class _Arrays(Mapping[str, NDArray[Any]]):
     """The one-dimensional arrays of a group by name, each read once, when it is asked for."""
@@ -98,6 +121,10 @@ class _Arrays(Mapping[str, NDArray[Any]]):
                 data = file[self._group][name]
                 self._read[name] = strings(data) if h5py.check_string_dtype(data.dtype) else data[:]
         return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        # Mapping's own would read the array.
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -131,11 +158,8 @@ class OpenScores(Scanned):
             return []
         with opened(self.path, KIND) as file:
             found = {name: file["variants"][name][distinct] for name in ("id", "chrom", "pos")}
-        text = {name: [value.decode() for value in found[name]] for name in ("id", "chrom")}
-        names = [
-            f"{chrom}:{pos}" if name in (".", "") else name
-            for name, chrom, pos in zip(text["id"], text["chrom"], found["pos"], strict=True)
-        ]
+        ids, chrom = ([value.decode() for value in found[name]] for name in ("id", "chrom"))
+        names = _labels(ids, chrom, found["pos"])
         return [names[k] for k in place]
 
 

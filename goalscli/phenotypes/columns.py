@@ -109,8 +109,8 @@ def categorical(table: Table, name: str, missing: Missing) -> Strings:
     return levels
 
 
-def has_numbers(table: Table, name: str) -> bool:
-    """Whether a column has a number, or nothing at all: one of words has values, and none of them is a number.
+def has_numbers(table: Table, name: str, missing: Missing) -> bool:
+    """Whether a column has a number beside the missing code, or nothing at all; one of words has words alone.
 
     Raises
     ------
@@ -118,8 +118,8 @@ def has_numbers(table: Table, name: str) -> bool:
         No such column.
     """
     cells = _column(table, name)
-    present = cells[_present(cells)]
-    return not len(present) or not all(math.isnan(_number(cell)) for cell in present)
+    numbers = [number for number in map(_number, cells[_present(cells)]) if number != missing.value]
+    return not numbers or not all(map(math.isnan, numbers))
 
 
 def select_columns(table: Table, spec: str) -> list[str]:

@@ -33,7 +33,5 @@ def command(scores: str, out: str, snp: str, overwrite: bool, **options: Any) ->
             refuse_given(("categorical", "missing_code", "iid_only"), "genotypes")
         from goalscli.jobs.plot import Environment, plot_dependence
 
-        if told["missing_code"].lower() == "none":
-            told["missing_code"] = None
         column = None if told["table"] is None else Environment(**told)
         click.echo(plot_dependence(scores, out, snp, environment=column, overwrite=overwrite, **options))

@@ -25,7 +25,7 @@ _OF_SAMPLES = ("zoom",)
     help="Boxes of the groups with the least and greatest means, or all samples in order of their effects.",
 )
 @opt.snps
-@click.option("--top", type=int, default=2, show_default=True, help="Loci to draw where none is named.")
+@click.option("--n", "--top", "top", type=int, default=2, show_default=True, help="Loci to draw where none is named.")
 @click.option(
     "--n-groups",
     type=int,
@@ -43,7 +43,7 @@ _OF_SAMPLES = ("zoom",)
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the permutations.")
 @click.option("--zoom", is_flag=True, help="With --by sample: fit the axis to the effects; 0 may not be on it.")
-@click.option("--model", metavar="FILE", help="Where local scores were not stored. Default: beside the scores.")
+@opt.scan_model
 @opt.moved
 @opt.talk
 def command(scores: str, out: str, overwrite: bool, by: str, snps: tuple[str, ...], **options: Any) -> None:

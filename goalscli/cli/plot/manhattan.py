@@ -22,13 +22,15 @@ from goalscli.cli import options as opt
 @click.option("--n-labels", type=int, default=8, show_default=True, help="Loci to label at most, in each panel.")
 @opt.genes
 @click.option("--html", metavar="FILE.html", help="Also write the picture as a page to zoom and point at.")
+@opt.talk
 def command(scores: tuple[str, ...], out: str, html: str | None, **options: Any) -> None:
     """Draw all variants along the genome; several scans or values one above the other.
 
     Where --out ends in .html, the picture is a page to zoom and point at; it needs the extra "interactive".
     """
-    from goalscli.jobs.plot import plot_manhattan
+    with opt.session(options, None):
+        from goalscli.jobs.plot import plot_manhattan
 
-    click.echo(plot_manhattan(scores, out, html=html, **options))
-    if html is not None:
-        click.echo(html)
+        click.echo(plot_manhattan(scores, out, html=html, **options))
+        if html is not None:
+            click.echo(html)

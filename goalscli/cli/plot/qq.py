@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from goalscli.cli import options as opt
@@ -18,11 +20,13 @@ from goalscli.cli import options as opt
     show_default=True,
     help="-log10 p against the polygenic null, or without the chromosome.",
 )
-def command(scores: tuple[str, ...], out: str, overwrite: bool, value: str) -> None:
+@opt.talk
+def command(scores: tuple[str, ...], out: str, **options: Any) -> None:
     """Draw observed against expected -log10 p, with lambda GC; several scans in one picture.
 
     The band supposes independent variants; linkage disequilibrium widens it.
     """
-    from goalscli.jobs.plot import plot_qq
+    with opt.session(options, None):
+        from goalscli.jobs.plot import plot_qq
 
-    click.echo(plot_qq(scores, out, value=value, overwrite=overwrite))
+        click.echo(plot_qq(scores, out, **options))

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from goalscli.cli import options as opt
+from goalscli.cli.plot.together import refuse_given
 
 
 @click.command("region")
@@ -18,12 +19,14 @@ from goalscli.cli import options as opt
 @click.option("--window", type=int, default=2_000_000, show_default=True, help="Base pairs on each side of --snp.")
 @click.option("--value", metavar="p|score|loco|rate|psi", help="What to draw. Default: p, if there.")
 @opt.genes
-@click.option("--model", metavar="FILE", help="The model of the scan. Default: beside the scores.")
+@opt.scan_model
 @opt.moved
 @opt.talk
 def command(scores: str, out: str, overwrite: bool, **options: Any) -> None:
     """Draw a stretch of a chromosome, coloured by LD (r squared) with the lead variant, genes below."""
     with opt.session(options, None):
+        if options["region"] is not None:
+            refuse_given(("window",), "--region")
         from goalscli.jobs.plot import RegionPlot, plot_region
 
         click.echo(plot_region(scores, out, RegionPlot(**options), overwrite=overwrite))

@@ -166,7 +166,7 @@ def _column_axis(read: Scores, told: Environment) -> _Axis:
         LOG.info("%s", joined.note)
     missing = Missing(told.missing_code)
     unknown = f"without a value of {told.column}"
-    if told.categorical or not has_numbers(table, told.column):
+    if told.categorical or not has_numbers(table, told.column, missing):
         labels = joined.lay(categorical(table, told.column, missing))
         known = labels != None  # noqa: E711 (elementwise)
         return _Axis(known, told.column, unknown, f"categories of {told.column}", labels=labels)

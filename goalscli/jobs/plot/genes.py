@@ -26,7 +26,8 @@ _NAMES = ("gene_name", "gene_symbol", "Name", "gene", "gene_id", "locus_tag", "P
 _GROUPS = ("gene_id", "Parent", "gene", "gene_name", "Name", "ID")
 """Attributes that say which gene a transcript or exon belongs to."""
 
-_ATTRIBUTE = re.compile(r"([\w.-]+)(?:\s+|\s*=\s*)(?:\"([^\"]*)\"|([^;\"]*))\s*(?:;|$)")
+_GTF_ATTRIBUTE = re.compile(r"([\w.-]+)\s+(?:\"([^\"]*)\"|([^;\"]*))\s*(?:;|$)")
+_GFF3_ATTRIBUTES = re.compile(r"\s*[\w.-]+=")
 _TRANSCRIPT = re.compile(rb"\t(?:[A-Za-z_]*RNA|transcript|primary_transcript|pseudogenic_transcript)\t")
 _EXON = re.compile(rb"\t(?:exon|CDS)\t")
 
@@ -213,18 +214,37 @@ def _bed(path: Path) -> Iterator[_Row]:
         yield fields[0], min(start + 1, stop) if stop else 1, max(stop, 1), fields[3].strip(), strand
 
 
+def _attributes(text: str) -> dict[str, str]:
+    """Read GFF3's key=value or GTF's key "value"; a quote in GFF3 is a letter like any other."""
+    if _GFF3_ATTRIBUTES.match(text):
+        pairs = (piece.partition("=") for piece in text.split(";"))
+        return {key.strip(): value.strip().strip('"') for key, _, value in pairs}
+    return {key: quoted or plain.strip() for key, quoted, plain in _GTF_ATTRIBUTE.findall(text)}
+
+
 def _annotated(path: Path) -> list[_Row]:
     rows = [row for _, row in _features(path, lambda line: b"gene\t" in line, lambda kind: kind.endswith("gene"))]
     if rows:
         return rows
     for pattern in (_TRANSCRIPT, _EXON):
-        gathered: dict[tuple[str, str], _Row] = {}
+        pieces: dict[tuple[str, str, str], list[_Row]] = {}
         for group, row in _features(path, pattern.search, lambda kind: True):
-            chrom, start, stop, name, strand = gathered.get((row[0], group), row)
-            gathered[chrom, group] = chrom, min(start, row[1]), max(stop, row[2]), name, strand
-        if gathered:
-            return list(gathered.values())
+            pieces.setdefault((row[0], group, row[4]), []).append(row)
+        if pieces:
+            return [gene for rows in pieces.values() for gene in _gathered(rows)]
     return []
+
+
+def _gathered(pieces: list[_Row]) -> Iterator[_Row]:
+    """Join the pieces of a gene; those beyond a gap of NEAR are another copy of it (of a repeat, say)."""
+    pieces = sorted(pieces, key=lambda row: row[1:3])
+    chrom, start, stop, name, strand = pieces[0]
+    for _, first, last, *_ in pieces[1:]:
+        if first - stop > NEAR:
+            yield chrom, start, stop, name, strand
+            start = first
+        stop = max(stop, last)
+    yield chrom, start, stop, name, strand
 
 
 def _features(
@@ -239,7 +259,7 @@ def _features(
         if not is_type(fields[2]):
             continue
         start, stop = _span(path, number, fields[3], fields[4], 1)
-        told = {key: quoted or plain.strip() for key, quoted, plain in _ATTRIBUTE.findall(fields[8])}
+        told = _attributes(fields[8])
         name = next((told[key] for key in _NAMES if told.get(key)), f"{fields[0]}:{start}")
         group = next((told[key] for key in _GROUPS if told.get(key)), f"{fields[0]}:{start}")
         strand = fields[6] if fields[6] in ("+", "-") else "."

@@ -36,7 +36,8 @@ def plot_manhattan(
 ) -> Path:
     """Draw one or several scans along the genome, a panel each, one above the other on the same axis.
 
-    Variants that pass the panel's threshold are labelled, one a locus:
+    Variants that pass the panel's threshold are labelled (the greatest, where none does), one a locus; pages have no
+    labels.
     :func:`goalscli.plots.loci.distinct_loci` says what is taken for the shadow of a greater peak.
 
     Parameters
@@ -75,13 +76,23 @@ def plot_manhattan(
     """
     out = Path(out)
     paths = [scores] if isinstance(scores, str | Path) else list(scores)
+    pages = [out] if out.suffix.lower() == ".html" else []
     if html is not None:
-        refuse_existing([out], overwrite)
-        _page(paths, html, value, genes, overwrite)
-    if out.suffix.lower() == ".html":
-        return _page(paths, out, value, genes, overwrite)
-    refuse_existing([out], overwrite)
-    save(manhattan_figure([open_scores(path) for path in paths], value, n_labels, genes), out)
+        pages.append(Path(html))
+        if Path(html).suffix.lower() not in (".html", ".htm"):
+            raise SettingsError(f"'{Path(html).suffix}' is not a page", where="--html", remedy="end the name in .html")
+    refuse_existing(list(dict.fromkeys([out, *pages])), overwrite)
+    # All that can be wrong is found before anything is written.
+    if pages:
+        _check_page(paths, pages[0], value, genes)
+    figure = manhattan_figure([open_scores(path) for path in paths], value, n_labels, genes)
+    if out not in pages:
+        save(figure, out)
+    for page in dict.fromkeys(pages):
+        # It needs the whole table, and pandas with it; the picture does not.
+        from goalscli.jobs.plot.interactive import plot_interactive
+
+        plot_interactive(paths[0], page, value=value, overwrite=True)
     return out
 
 
@@ -97,17 +108,11 @@ def manhattan_figure(
     return manhattan_panels(panels, caption=caption)
 
 
-def _page(
-    paths: Sequence[str | Path], out: str | Path, value: str | None, genes: str | Path | None, overwrite: bool
-) -> Path:
+def _check_page(paths: Sequence[str | Path], out: Path, value: str | None, genes: str | Path | None) -> None:
     if len(paths) != 1 or (value and "," in value):
         raise SettingsError("a page shows one value of one scan", where=out, remedy="write a page for each")
     if genes is not None:
         raise SettingsError("a page has no labels, so no genes", where=out, remedy="leave out --genes")
-    # The page needs the whole table, and pandas with it; the picture does not.
-    from goalscli.jobs.plot.interactive import plot_interactive
-
-    return plot_interactive(paths[0], out, value=value, overwrite=overwrite)
 
 
 def _content(

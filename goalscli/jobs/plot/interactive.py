@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from goalscli.jobs.plot.reading import label_of
 from goalscli.jobs.plot.tracks import track_of
 from goalscli.jobs.results import Scores, read_scores
 from goalscli.plots import Fact, interactive_manhattan
@@ -47,9 +46,7 @@ def plot_interactive(scores: str | Path, out: str | Path, *, value: str | None =
     if value is None:
         value = "p" if "goals" in read.columns else next(iter(read.columns))
     track, variants = track_of(read, value), read.variants
-    ids = variants["id"].copy()
-    for i in np.flatnonzero((ids == ".") | (ids == "")):
-        ids[i] = label_of(read, int(i))
+    ids = np.array(read.labels(np.arange(len(variants["id"]))), dtype=object)
     counts = f"{plural(len(ids), 'variant')}, {plural(len(read.samples['iid']), 'sample')}"
     page = interactive_manhattan(
         variants["chrom"],

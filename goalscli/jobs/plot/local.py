@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from goalscli.errors import InputError
-from goalscli.jobs.plot.reading import heading_of, local_of
-from goalscli.jobs.results import Scores, only_variants, read_scores
+from goalscli.errors import InputError, SettingsError
+from goalscli.jobs.plot.reading import effects_of, heading_of, variants_of
+from goalscli.jobs.results import Scores, read_scores
 from goalscli.plots import (
     GroupBox,
     LocalPanel,
@@ -21,12 +21,16 @@ from goalscli.plots import (
     permutation_reference,
     save,
     select_groups,
-    top_loci,
+    spread_in_words,
 )
 from goalscli.store import refuse_existing
 
 if TYPE_CHECKING:
     from goalscli.plots.encode import Figure
+
+
+MOST_PANELS = 20
+"""Variants in one picture: the more there are, the less one sees."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,12 @@ class LocalPlot:
     model: str | None = None
     genotypes: str | None = None
 
+    def __post_init__(self) -> None:
+        for name, least in (("n_groups", 1), ("min_group_size", 1), ("permutations", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                option = f"--{name.replace('_', '-')}"
+                raise SettingsError(f"{getattr(self, name)} is too low", where=option, remedy=f"give {least} or more")
+
 
 def plot_local(
     scores: str | Path,
@@ -84,6 +94,8 @@ def plot_local(
 
     Raises
     ------
+    SettingsError
+        No variants or more than 20, or another suffix.
     InputError
         An unknown variant, no groups large enough, or local scores that are neither stored nor computable.
     """
@@ -96,12 +108,9 @@ def plot_local(
 
 def local_figure(read: Scores, settings: LocalPlot = LocalPlot()) -> Figure:
     """Return the picture that :func:`plot_local` saves."""
-    if settings.snps:
-        index = only_variants(read, list(settings.snps))
-    else:
-        index = top_loci(read.variants["chrom"], read.variants["pos"], read.goals["z"], settings.top, window=5_000_000)
-    effects = -local_of(read, index, settings.model, settings.genotypes) / read.xi
-    panels = [_panel(read, int(i), row.astype(np.float64), settings) for i, row in zip(index, effects, strict=True)]
+    index = variants_of(read, settings.snps, settings.top, "--top", most=MOST_PANELS)
+    effects = effects_of(read, index, settings.model, settings.genotypes)
+    panels = [_panel(read, int(i), row, settings) for i, row in zip(index, effects, strict=True)]
     return local(panels, title=f"{read.attributes['phenotype']}: local effects by group")
 
 
@@ -118,9 +127,8 @@ def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPl
         )
     share = between_group_share(effects, group)
     free = permutation_reference(effects, group, within=None, n_permutations=settings.permutations, seed=settings.seed)
-    relative = effects.std(ddof=1) / max(abs(effects.mean()), np.finfo(float).tiny)
-    caption = f"sd of local effects over all samples {relative:.0%} of their mean"
-    caption += f"; between-group share of local variance {share:.2f}; samples permuted freely {free:.2f}"
+    caption = f"{spread_in_words([effects])} Between-group share of their variance {share:.2f}"
+    caption += f"; samples permuted freely {free:.2f}"
     family = read.samples["family"]
     if _families_differ(family, group):
         within = permutation_reference(

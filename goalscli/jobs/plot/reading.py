@@ -13,7 +13,8 @@ from goalscli.dataset import Dataset
 from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.memory import check_scan_memory
 from goalscli.jobs.model_file import load_dataset, load_model
-from goalscli.jobs.results import Scores, only_variants
+from goalscli.jobs.results import Scores
+from goalscli.jobs.scanned import Scanned, only_variants
 from goalscli.plots import top_loci
 from goalscli.runtime import LOG
 from goalscli.scanning import bind, local_score, local_scores
@@ -38,8 +39,7 @@ class Dosages:
 
 def label_of(scores: Scores, i: int) -> str:
     """ID of a variant, or chrom:pos where it has none."""
-    name = str(scores.variants["id"][i])
-    return f"{scores.variants['chrom'][i]}:{scores.variants['pos'][i]}" if name in (".", "") else name
+    return scores.labels(np.array([i]))[0]
 
 
 def heading_of(scores: Scores, i: int) -> str:
@@ -80,20 +80,23 @@ def variants_of(read: Scores, snps: Sequence[str], n: int, option: str = "--n", 
         raise SettingsError(f"{n} variants", where=option, remedy=f"draw 1 to {most}")
     if names:
         return only_variants(read, names)
+    if not np.isfinite(z).any():
+        raise InputError("no z is finite", where=read.path, remedy="scan again, or name variants with --snp")
     return top_loci(read.variants["chrom"], read.variants["pos"], z, n, window=5_000_000)
 
 
-def _model_of(read: Scores, model: str | None, what: str, remedy: str) -> str:
-    """Path of the model: as given, or beside the scores."""
-    model = model or f"{str(read.path).removesuffix('.h5').removesuffix('.scores')}.model.h5"
-    if not Path(model).is_file():
-        raise InputError(f"{what}, and the model is not there", where=model, remedy=remedy)
-    return model
+def model_there(read: Scanned, model: str | None, what: str, remedy: str = "give --model MODEL.model.h5") -> Path:
+    """Path of the scan's model.
 
-
-def _check_model(read: Scores, model: str, digest: str) -> None:
-    if digest != read.attributes["model_digest"]:
-        raise InputError(f"is not the model of {read.path}", where=model, remedy="give the model of this scan")
+    Raises
+    ------
+    InputError
+        It is not there; ``what`` says what it is wanted for.
+    """
+    path = read.model_path(model)
+    if not path.is_file():
+        raise InputError(f"{what}, and the model is not there", where=path, remedy=remedy)
+    return path
 
 
 def local_of(
@@ -105,14 +108,14 @@ def local_of(
     stored = read.stored_local(distinct)
     if stored is None:
         what = "local scores of these variants are not stored"
-        model = _model_of(read, model, what, "give --model MODEL.model.h5, or scan with --local all")
+        path = model_there(read, model, what, "give --model MODEL.model.h5, or scan with --local all")
         told = read.attributes["settings"]
         goals = Goals(**told["scores"]["goals"])
         dataset, posterior, attributes = load_model(
-            model, genotypes, check_size=lambda n, kernel: check_scan_memory(n, kernel, [goals], workers=1)
+            path, genotypes, check_size=lambda n, kernel: check_scan_memory(n, kernel, [goals], workers=1)
         )
-        _check_model(read, model, attributes["digest"])
-        LOG.info("computing local scores of %d variants from %s", len(distinct), model)
+        read.check_model(path, attributes["digest"])
+        LOG.info("computing local scores of %d variants from %s", len(distinct), path)
         found = local_score(bind(posterior.with_precision(told["precision"]), dataset, [goals]))
         assert found is not None  # goals has local scores
         stored = np.concatenate(list(local_scores(found[1], dataset, distinct)))
@@ -147,9 +150,9 @@ def dosages_of(
     InputError
         No model, another scan's model, or genotypes that are gone or have changed.
     """
-    path = _model_of(read, model, "the model names the genotypes to read", "give --model MODEL.model.h5")
+    path = model_there(read, model, "the model names the genotypes to read")
     dataset, attributes = load_dataset(path, genotypes)
-    _check_model(read, path, attributes["digest"])
+    read.check_model(path, attributes["digest"])
     return _dosages(dataset, index)
 
 

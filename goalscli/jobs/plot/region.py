@@ -90,7 +90,7 @@ def plot_region(scores: str | Path, out: str | Path, settings: RegionPlot, *, ov
     chrom, pos = coded(read.raw("chrom")), read.variants["pos"]
     name, limits, rows, lead = _window(read, settings, chrom, pos, track.values)
     genes = None if settings.genes is None else _genes(read_genes(settings.genes), chrom, name, limits)
-    r2 = _r2(_model_of(read, settings.model), read, settings.genotypes, rows, lead)
+    r2 = _r2(settings.model, read, settings.genotypes, rows, lead)
     lead_name = read.labels(np.array([lead]))[0]
     picture = RegionPicture(
         chrom=name,
@@ -171,24 +171,17 @@ def _genes(genes: Genes, chrom: Coded, name: str, limits: tuple[int, int]) -> li
     ]
 
 
-def _model_of(read: OpenScores, model: str | None) -> Path:
-    path = Path(model or f"{str(read.path).removesuffix('.h5').removesuffix('.scores')}.model.h5")
-    if not path.is_file():
-        raise InputError(
-            "is not there, and r² is computed from the genotypes that it names",
-            where=path,
-            remedy="give --model MODEL.model.h5",
-        )
-    return path
-
-
-def _r2(model: Path, read: OpenScores, genotypes: str | None, rows: NDArray[np.intp], lead: int) -> NDArray[np.float64]:
+def _r2(
+    given: str | None, read: OpenScores, genotypes: str | None, rows: NDArray[np.intp], lead: int
+) -> NDArray[np.float64]:
     """Squared correlation of these variants with the lead, (len(rows),) float64."""
+    # They bring pandas with them.
     from goalscli.jobs.model_file import load_dataset
+    from goalscli.jobs.plot.reading import model_there
 
+    model = model_there(read, given, "r² is computed from the genotypes that the model names")
     dataset, attributes = load_dataset(model, genotypes)
-    if attributes["digest"] != read.attributes["model_digest"]:
-        raise InputError(f"is not the model of {read.path}", where=model, remedy="give the model of this scan")
+    read.check_model(model, attributes["digest"])
     unit = _unit(dataset.values(np.array([lead])))[:, 0]
     parts = [_unit(chunk.values).T @ unit for chunk in dataset.chunks(_CHUNK, rows)]
     return np.asarray(np.clip(np.concatenate(parts), -1, 1) ** 2, dtype=np.float64)

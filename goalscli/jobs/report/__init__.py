@@ -67,10 +67,6 @@ def report(
     out = Path(out)
     if out.suffix.lower() not in (".html", ".htm"):
         raise SettingsError(f"'{out.suffix}' is not a page", where=out, remedy="end the name in .html")
-    for option, number, least in (("--n-top", settings.n_top, 1), ("--n-loci", settings.n_loci, 1),
-                                  ("--seed", settings.seed, 0)):  # fmt: skip
-        if number < least:
-            raise SettingsError(f"{number} is too low", where=option, remedy=f"give {least} or more")
     refuse_existing([out], overwrite)
     source = contents.source_of(read_scores(scores), settings)
     sections = [(title, make(source)) for title, make in SECTIONS]

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from goalscli.errors import InputError
+from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.model_file import KIND as MODEL_KIND
+from goalscli.jobs.plot.local import MOST_PANELS
 from goalscli.jobs.report import markup
 from goalscli.jobs.results import RANKINGS, Scores
 from goalscli.plots.style import plural
-from goalscli.runtime import LOG, scan_prefix
+from goalscli.runtime import LOG
 from goalscli.store import opened, read_attributes
 from goalscli.tables import top
 
@@ -35,7 +36,9 @@ class ReportSettings:
     n_top : int
         Rows of the table of top variants.
     n_loci : int
-        Loci drawn by group.
+        Loci drawn by group, 20 at most.
+    n_groups : int
+        Groups with the least, and as many with the greatest, means in these pictures.
     model : str, optional
         The model of the scan; PREFIX.model.h5 beside the scores, if there, where None.
     genotypes : str, optional
@@ -46,9 +49,19 @@ class ReportSettings:
 
     n_top: int = 20
     n_loci: int = 2
+    n_groups: int = 8
     model: str | None = None
     genotypes: str | None = None
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        most = {"n_loci": MOST_PANELS}
+        for name, least in (("n_top", 1), ("n_loci", 1), ("n_groups", 1), ("seed", 0)):
+            number, option = getattr(self, name), f"--{name.replace('_', '-')}"
+            if number < least:
+                raise SettingsError(f"{number} is too low", where=option, remedy=f"give {least} or more")
+            if number > most.get(name, number):
+                raise SettingsError(f"{number} is too many", where=option, remedy=f"give {most[name]} at most")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +82,14 @@ def source_of(read: Scores, settings: ReportSettings) -> Source:
     InputError
         The model that was given is missing, no model, or that of another scan.
     """
-    path = settings.model or f"{scan_prefix(str(read.path).removesuffix('.h5').removesuffix('.scores'))}.model.h5"
+    path = read.model_path(settings.model)
     try:
-        return Source(read, settings, _model(Path(path), read))
+        return Source(read, settings, _model(path, read))
     except InputError as error:
         if settings.model is not None:
             raise
         LOG.warning("warning: without the model, the report leaves out filters and variance components: %s", error)
-        absent = f"Left out, since the model file is not at hand ({Path(path).name}: {error.problem}). Give --model."
+        absent = f"Left out, since the model file is not at hand ({path.name}: {error.problem}). Give --model."
         return Source(read, settings, None, absent)
 
 
@@ -85,8 +98,7 @@ def _model(path: Path, read: Scores) -> dict[str, Any]:
         attributes = read_attributes(file)
         if "random" in file:
             attributes["random_name"] = str(file["random"].attrs["name"])
-    if attributes["digest"] != read.attributes["model_digest"]:
-        raise InputError(f"is not the model of {read.path}", where=path, remedy="give the model of this scan")
+    read.check_model(path, attributes["digest"])
     return attributes
 
 

@@ -17,6 +17,7 @@ from goalscli.jobs.report import markup
 from goalscli.jobs.report.contents import Source
 from goalscli.jobs.scanned import open_scores
 from goalscli.plots.encode import png
+from goalscli.plots.style import plural
 from goalscli.runtime import LOG
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def _highest(source: Source, value: str) -> str:
     read, track = source.read, track_of(source.read, value)
     i = int(np.argmax(np.nan_to_num(np.abs(track.values), nan=-1.0)))
     place = f"{read.variants['chrom'][i]}:{read.variants['pos'][i]:,}"
-    above = track.called is not None and track.called.sum()
-    counted = f"; {above:,} variants beyond the line" if track.thresholds else ""
+    above = [int(np.sum(track.values > height)) for height, _ in track.thresholds]
+    counted = "".join(f"; {plural(n, 'variant')} beyond the line" for n in above)
     return (
         f"Manhattan plot of {track.y_label}: greatest at {label_of(read, i)}, {place}, {track.values[i]:.3g}{counted}."
     )
@@ -73,7 +74,13 @@ def expected(source: Source) -> Iterator[Drawn]:
 def by_group(source: Source) -> Iterator[Drawn]:
     """Draw local effects of the top loci by group."""
     settings = source.settings
-    how = LocalPlot(top=settings.n_loci, model=settings.model, genotypes=settings.genotypes, seed=settings.seed)
+    how = LocalPlot(
+        top=settings.n_loci,
+        n_groups=settings.n_groups,
+        model=settings.model,
+        genotypes=settings.genotypes,
+        seed=settings.seed,
+    )
     yield (
         local_figure(source.read, how),
         "Local effects of A1 at the top loci: the groups with the least and with the greatest means.",
@@ -83,9 +90,11 @@ def by_group(source: Source) -> Iterator[Drawn]:
 
 def drawn(draw: Callable[[Source], Iterator[Drawn]], source: Source) -> str:
     """Return the section's HTML; where something is missing for it, the sentence that says what."""
+    content = []
     try:
-        pictures = [markup.picture(png(figure), caption, alt) for figure, caption, alt in draw(source)]
-        return "".join(pictures) or markup.paragraph("Left out: the scan has no p-values.")
+        for figure, caption, alt in draw(source):
+            content.append(markup.picture(png(figure), caption, alt))
     except GoalsError as error:
         LOG.warning("warning: the report leaves out a picture: %s", error)
-        return markup.paragraph(f"Left out: {error}.")
+        content.append(markup.paragraph(f"Left out: {error}."))
+    return "".join(content) or markup.paragraph("Left out: the scan has no p-values.")
