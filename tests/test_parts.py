@@ -263,12 +263,12 @@ def test_a_pattern_that_fits_nothing(split: Path, here: Here):
 # Scans parts of m.model.h5, resuming what is there, until the k-th call of a function kills it.
 WORKER = """
 import json, os, signal, sys
-from goalscli import store
+from goalscli.store import writer
 from goalscli.jobs.scan import scan
 from goalscli.jobs.scan_request import Part, ScanRequest, ScanRun
 from goalscli.scores import score
 told = json.loads(sys.argv[1])
-owner = store.Writer if hasattr(store.Writer, told["method"]) else store
+owner = writer.Writer if hasattr(writer.Writer, told["method"]) else writer
 original, calls = getattr(owner, told["method"]), 0
 def dying(*args, **options):
     global calls
