@@ -457,11 +457,12 @@ def panel(n_groups: int = 20, label: str = "cage {}", seed: int = 0, **changes: 
 def test_local_is_tidy(n_panels: int, n_groups: int, label: str) -> None:
     panels = [panel(n_groups, label, seed) for seed in range(n_panels)]
     figure = local(panels, title="Local effects by cage", caption="Effects are joint and shrunken. " * 12)
-    assert len(figure.axes) == n_panels
+    drawn = [axes for axes in figure.axes if axes.get_gid() != "percent"]
+    assert len(drawn) == n_panels
     assert_tidy(figure)
-    heights = [axes.get_window_extent().height / figure.dpi for axes in figure.axes]
+    heights = [axes.get_window_extent().height / figure.dpi for axes in drawn]
     assert min(heights) > 2
-    for axes, shown in zip(figure.axes, panels, strict=True):
+    for axes, shown in zip(drawn, panels, strict=True):
         points = np.concatenate([line.get_ydata() for line in axes.lines if line.get_gid() == "points"])
         given = np.concatenate([group.values for group in shown.groups])
         np.testing.assert_array_equal(np.sort(points), np.sort(given))
@@ -473,7 +474,7 @@ def test_local_is_tidy(n_panels: int, n_groups: int, label: str) -> None:
 def test_local_boxes_headings_and_mean() -> None:
     values = np.array([1.0, 2.0, 3.0, 4.0, 8.0])  # quartiles 2, 3, 4; 8 is beyond 4 + 1.5 · 2
     groups = GroupBox("a", values), GroupBox("b", values + 1)
-    figure = local([panel(groups=groups, n_lowest=1, overall_mean=-0.5)])
+    figure = local([panel(groups=groups, n_lowest=1, overall_mean=-1.5)])
     axes = figure.axes[0]
     box = axes.patches[0]
     assert (box.get_y(), box.get_y() + box.get_height()) == (2.0, 4.0)
@@ -482,7 +483,14 @@ def test_local_boxes_headings_and_mean() -> None:
     assert sorted(segment[0, 1] for segment in caps) == [1.0, 4.0]
     assert medians[0][0, 1] == 3.0
     assert [text.get_text() for text in texts(figure, "heading")] == ["least mean", "greatest mean"]
-    assert "−0.5" in texts(figure, "mean")[0].get_text()
+    assert axes.get_xlabel().endswith("Dashed: mean of all samples, −1.5.")
+    assert [line.get_ydata()[0] for line in axes.lines if line.get_gid() == "mean"] == [-1.5]
+    # Zero is on the axis; on the right, 0 % is the mean and 100 % of its size above it lies zero.
+    assert "without 0" not in axes.get_ylabel()
+    right = next(other for other in figure.axes if other.get_gid() == "percent")
+    place = np.interp([-1.5, 0.0], axes.get_ylim(), right.get_ylim())
+    np.testing.assert_allclose(place, [0, 100], atol=1e-9)
+    assert "(axis without 0)" in local([panel(groups=groups, n_lowest=1, overall_mean=2.0)]).axes[0].get_ylabel()
     first, second = axes.get_xticks()
     assert second - first > 1.5  # the gap between the blocks
     assert axes.patches[0].get_edgecolor() != axes.patches[1].get_edgecolor()
@@ -491,7 +499,7 @@ def test_local_boxes_headings_and_mean() -> None:
 def test_local_counts_what_is_not_finite() -> None:
     groups = (GroupBox("a", np.array([np.nan, 1.0, 2.0])), GroupBox("b", np.array([np.inf])))
     figure = local([panel(groups=groups, n_lowest=1, caption="Given.")])
-    assert figure.axes[0].get_xlabel() == "Given. 2 values not finite, not drawn."
+    assert figure.axes[0].get_xlabel() == "Given. Dashed: mean of all samples, 0.012. 2 values not finite, not drawn."
 
 
 @pytest.mark.parametrize(

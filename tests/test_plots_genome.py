@@ -373,10 +373,15 @@ def test_regions_as_written(text: str, parts: tuple[str, int, int]) -> None:
     assert parse_region(text) == parts
 
 
-@pytest.mark.parametrize("text", ["", "1", "1:5", "1:9-5", ":1-2", "1:a-b", "1:,-,", "1:-5-9", "1:1-" + "9" * 20])
+@pytest.mark.parametrize("text", ["", "1", "1:5", ":1-2", "1:a-b", "1:,-,", "1:-5-9", "1:1-" + "9" * 20])
 def test_what_is_no_region(text: str) -> None:
     with pytest.raises(SettingsError, match="is no region"):
         parse_region(text)
+
+
+def test_a_region_that_ends_before_it_begins() -> None:
+    with pytest.raises(SettingsError, match="ends before it begins"):
+        parse_region("1:9-5")
 
 
 # ---------------------------------------------------------------- through the command
@@ -542,7 +547,7 @@ BAD = [
     ((*QQ, *["s.scores.h5"] * 7), ("8 scans", "1 to 7")),
     ((*QQ, "pheno.tsv"), ("pheno.tsv", "HDF5")),
     (REGION, ("--snp", "--region")),
-    ((*REGION, "--snp", "rs41", "--region", "1:1-2"), ("one of --snp and --region",)),
+    ((*REGION, "--snp", "rs41", "--region", "1:1-2"), ("--snp and --region: two places", "leave one of them out")),
     ((*REGION, "--snp", "rs9999"), ("'rs9999'", "0 analysed variants")),
     ((*REGION, "--snp", "rs41", "--window", "0"), ("--window",)),
     ((*REGION, "--region", "1:1-900000", "--window", "5"), ("--window: means nothing with --region",)),

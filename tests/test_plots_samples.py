@@ -24,7 +24,7 @@ from goalscli.jobs.plot import (
     plot_heatmap,
     plot_local_samples,
 )
-from goalscli.jobs.plot.reading import dosages_of
+from goalscli.jobs.plot.reading import dosages_of, variants_of
 from goalscli.jobs.results import read_scores
 from goalscli.plots import (
     GroupBox,
@@ -41,6 +41,7 @@ from goalscli.plots import (
     strips,
     trend,
 )
+from goalscli.plots.loci import distinct_loci
 from goalscli.plots.means import interval_of_mean, running_means
 from goalscli.plots.swarm import stacked
 
@@ -205,9 +206,20 @@ def test_beeswarm_takes_the_top_loci_in_order(folder: Path, figures: list[Any], 
     sizes = [abs(z[ids.index(name)]) for name in drawn]
     assert sizes == sorted(sizes, reverse=True)
     with h5py.File(folder / "s.scores.h5") as file:
-        chrom = file["variants/chrom"][:]
-    # 330 variants on four chromosomes of less than 5 Mb each: a locus is a chromosome
-    assert len({chrom[ids.index(name)] for name in drawn}) == 3
+        chrom, pos = file["variants/chrom"][:], file["variants/pos"][:]
+    # Chromosomes are short here: of one chromosome, loci are a tenth of the longest apart.
+    longest = max(np.ptp(pos[chrom == name]) for name in set(chrom))
+    rows = [ids.index(name) for name in drawn]
+    apart = [abs(pos[i] - pos[j]) for i in rows for j in rows if i < j and chrom[i] == chrom[j]]
+    assert min(apart, default=longest) > longest / 10
+
+
+def test_loci_are_those_of_the_manhattan_plot(folder: Path, truth: Any) -> None:
+    read = read_scores(folder / "s.scores.h5")
+    z = read.goals["z"]
+    for n in (1, 4, 9):
+        found = variants_of(read, (), n, most=100)
+        assert found.tolist() == distinct_loci(read.variants["chrom"], read.variants["pos"], z, n).tolist()
 
 
 def test_centred_beeswarm(folder: Path, figures: list[Any], truth: Any) -> None:
@@ -355,7 +367,7 @@ def test_dependence_on_categories(folder: Path, figures: list[Any], truth: Any) 
     np.testing.assert_array_equal(hay, np.sort(mine[: N - 2][(table.diet == "hay").to_numpy()]))
     np.testing.assert_array_equal(oats, np.sort(mine[: N - 2][(table.diet == "oats").to_numpy()]))
     assert len(strip_values(figures[1])) == 24  # of 31 pens of two
-    assert "7 smaller categories (14 samples) not drawn" in caption(figures[1])
+    assert "7 other categories (14 samples), none of them larger, not drawn" in caption(figures[1])
     shown = [text.split("\n")[0].split(" ")[0] for text in tick_texts(figures[1].axes[0].xaxis)]
     assert shown == sorted(shown, key=int)
 
@@ -639,6 +651,10 @@ BAD = [
     (("heatmap", "s.scores.h5", "--n", "101"), ("--n: 101 variants",)),
     (("local", "s.scores.h5", "--by", "sample", "--top", "21"), ("--top: 21 variants",)),
     (("local", "s.scores.h5", "--by", "sample", "--seed", "3"), ("--seed: means nothing with --by sample",)),
+    (("local", "s.scores.h5", "--snp", TOP, "--top", "3"), ("--top: means nothing with --snp",)),
+    (("heatmap", "s.scores.h5", "--snp", TOP, "--n", "3"), ("--n: means nothing with --snp",)),
+    (("beeswarm", "s.scores.h5", "--snp", TOP, "--n", "3"), ("--n: means nothing with --snp",)),
+    (("beeswarm", "s.scores.h5", "--snp", TOP.upper()), (f"alike: {TOP})", "goals export lists them")),
     (("local", "s.scores.h5", "--top", "0"), ("--top: 0 variants", "1 to 20")),
     (("local", "s.scores.h5", "--n", "21"), ("--top: 21 variants", "1 to 20")),
     (("local", "s.scores.h5", "--seed", "-1"), ("--seed: -1 is too low", "give 0 or more")),
@@ -658,6 +674,13 @@ def test_mistakes_are_told_in_a_line(here: Here, folder: Path, args: Any, words:
     for word in words:
         assert word in told.err
     assert list(folder.glob("x.png*")) == []
+
+
+def test_a_folder_is_no_picture(here: Here, folder: Path) -> None:
+    (folder / "made").mkdir()
+    for more in ((), ("--overwrite",)):
+        told = here("plot", "beeswarm", "s.scores.h5", "--out", "made", *more, "--quiet")
+        assert (told.code, "made: is a folder" in told.err) == (2, True)
 
 
 def test_a_suffix_that_is_no_picture(here: Here, folder: Path) -> None:

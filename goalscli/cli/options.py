@@ -241,6 +241,7 @@ scan = _stack(
 
 out_prefix = click.option("--out", metavar="PREFIX", required=True, help="Where results go; folders are made.")
 out_file = click.option("--out", metavar="FILE", required=True, help="The file to write.")
+out_picture = click.option("--out", metavar="FILE", required=True, help="The .png, .pdf or .svg file to write.")
 genes = click.option(
     "--genes", metavar="FILE", help="Genes for labels: GTF, GFF3 or BED, plain or gzipped, of the same genome."
 )

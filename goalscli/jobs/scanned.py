@@ -202,12 +202,22 @@ def only_variants(scores: Scanned, ids: list[str], option: str = "--snp") -> NDA
     for name in ids:
         found = np.flatnonzero(scores.variants["id"] == name)
         if len(found) != 1:
-            near = [str(v) for v in scores.variants["id"] if str(v).startswith(name[:5])][:3]
-            hint = f" (near: {', '.join(near)})" if near and not len(found) else ""
+            hint = _alike(name, scores.variants["id"]) if not len(found) else ""
             raise InputError(
                 f"{name!r} is the ID of {len(found)} analysed variants{hint}",
                 where=option,
-                remedy="give the ID of one",
+                remedy="give the ID of one; goals export lists them, and filters of the fit may have removed others",
             )
         rows.append(int(found[0]))
     return np.array(rows, dtype=np.intp)
+
+
+def _alike(name: str, ids: NDArray[np.object_]) -> str:
+    """Say which IDs differ in capitals alone, or else have the longest beginning in common."""
+    folded = [other for other in map(str, ids) if other.casefold() == name.casefold()]
+    near = folded or sorted(
+        (other for other in map(str, ids) if other[:4] == name[:4]),
+        key=lambda other: next((k for k, (a, b) in enumerate(zip(other, name, strict=False)) if a != b), len(name)),
+        reverse=True,
+    )
+    return f" (alike: {', '.join(near[:3])})" if near else ""

@@ -88,7 +88,8 @@ def add_percent_axis(axes: Axes, mean: float) -> bool:
     if reach > 10 * abs(mean) or reach < 1e-250:
         return False
     right = axes.twinx()
-    right.set_ylim(100 * (low / mean - 1), 100 * (high / mean - 1))
+    # Of the mean's size: above is more, whatever its sign.
+    right.set_ylim(100 * (low - mean) / abs(mean), 100 * (high - mean) / abs(mean))
     right.spines["right"].set_visible(True)
     right.set_ylabel("difference from the mean\n(% of the mean)")
     right.set_gid("percent")

@@ -90,6 +90,8 @@ def heatmap(
     """
     effects = _check(effects, variants, samples, groups)
     limit, told = _limit(effects)
+    # Below that, the arithmetic of pixels would overflow.
+    effects = np.where(np.abs(effects) < 1e-250, 0.0, effects)
     shown = _lines(effects)
     text = " ".join(filter(None, [caption, told, shown.note]))
     (n, n_columns), names = effects.shape, shortened(variants, 28)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import SettingsError
+from goalscli.plots.effects import add_percent_axis
 from goalscli.plots.style import (
     BLUE,
     HUGE,
@@ -209,10 +210,9 @@ def _draw_panel(figure: Figure, axes: Axes, panel: LocalPanel) -> None:
     axes.axhline(panel.overall_mean, color="#303030", linewidth=0.9, dashes=(5, 3), zorder=1.5, gid="mean")
     if axes.get_ylim()[0] < 0 < axes.get_ylim()[1]:
         axes.axhline(0, color="#A0A0A0", linewidth=0.6, zorder=1.2, gid="zero")
-    note = f"mean of all\nsamples {panel.overall_mean:.3g}".replace("-", "−")
-    axes.text(1.006, panel.overall_mean, note, size=SMALL, color="#303030", va="center",
-              transform=axes.get_yaxis_transform(), gid="mean")  # fmt: skip
-    name_y_axis(figure, axes, panel.y_label, _LEAST_HEIGHT)
+    within = axes.get_ylim()[0] <= 0 <= axes.get_ylim()[1]
+    name_y_axis(figure, axes, panel.y_label if within else f"{panel.y_label}\n(axis without 0)", _LEAST_HEIGHT)
+    add_percent_axis(axes, panel.overall_mean)
     axes.tick_params(axis="x", length=0)
     axes.set_title(panel.title, loc="left")
 
@@ -243,5 +243,6 @@ def _write_texts(figure: Figure, axes: Axes, panel: LocalPanel) -> None:
                       va="top", transform=axes.get_xaxis_transform(), gid="heading")  # fmt: skip
     axes.set_title(wrapped(figure, panel.title, LARGE, frame.width), loc="left")
     bad = drawable(np.concatenate([np.asarray(box.values, float) for box in panel.groups]))[1]
-    text = " ".join([panel.caption, *bad]).strip()
+    mean = f"Dashed: mean of all samples, {panel.overall_mean:.3g}.".replace("-", "−")
+    text = " ".join(filter(None, [panel.caption, mean, *bad]))
     axes.set_xlabel(wrapped(figure, text, SMALL, frame.width), loc="left", size=SMALL, color="#303030")

@@ -12,6 +12,9 @@ from goalscli.errors import OutputError, mended, told
 
 def refuse_existing(paths: list[Path], overwrite: bool) -> None:
     """Raise OutputError when one of these results exists already, unless it may be overwritten."""
+    folders = [str(p) for p in paths if p.is_dir()]
+    if folders:
+        raise OutputError("is a folder", where=", ".join(folders), remedy="give the name of a file")
     there = [str(p) for p in paths if p.exists()]
     if there and not overwrite:
         raise OutputError("exists already", where=", ".join(there), remedy="give another --out, or --overwrite")

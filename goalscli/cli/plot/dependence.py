@@ -12,7 +12,7 @@ from goalscli.cli.plot.together import refuse_given, together
 
 @click.command("dependence")
 @click.argument("scores", metavar="SCORES.scores.h5")
-@opt.out_file
+@opt.out_picture
 @opt.overwrite
 @click.option("--snp", metavar="ID", required=True, help="The variant whose local effects are drawn.")
 @click.option("--against", metavar="ID", help="The variant whose genotype they are drawn against. Default: the same.")

@@ -7,11 +7,12 @@ from typing import Any
 import click
 
 from goalscli.cli import options as opt
+from goalscli.cli.plot.together import refuse_given
 
 
 @click.command("heatmap")
 @click.argument("scores", metavar="SCORES.scores.h5")
-@opt.out_file
+@opt.out_picture
 @opt.overwrite
 @opt.snps
 @click.option("--n", type=int, default=30, show_default=True, help="Loci to draw where no variant is named.")
@@ -23,6 +24,8 @@ from goalscli.cli import options as opt
 def command(scores: str, out: str, overwrite: bool, **options: Any) -> None:
     """Draw local effects of the top variants in all samples as colours, the like ones together."""
     with opt.session(options, None):
+        if options["snps"]:
+            refuse_given(("n",), "--snp")
         from goalscli.jobs.plot import plot_heatmap
 
         click.echo(plot_heatmap(scores, out, overwrite=overwrite, **options))

@@ -15,7 +15,7 @@ _OF_SAMPLES = ("zoom",)
 
 @click.command("local")
 @click.argument("scores", metavar="SCORES.scores.h5")
-@opt.out_file
+@opt.out_picture
 @opt.overwrite
 @click.option(
     "--by",
@@ -49,6 +49,8 @@ _OF_SAMPLES = ("zoom",)
 def command(scores: str, out: str, overwrite: bool, by: str, snps: tuple[str, ...], **options: Any) -> None:
     """Draw local effects by group (cage, family), or of all samples."""
     with opt.session(options, None):
+        if snps:
+            refuse_given(("top",), "--snp")
         refuse_given(_OF_SAMPLES if by == "group" else _OF_GROUPS, f"--by {by}")
         from goalscli.jobs.plot import LocalPlot, plot_local, plot_local_samples
 

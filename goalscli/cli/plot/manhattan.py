@@ -11,7 +11,7 @@ from goalscli.cli import options as opt
 
 @click.command("manhattan")
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES.scores.h5...")
-@opt.out_file
+@click.option("--out", metavar="FILE", required=True, help="The .png, .pdf, .svg or .html file to write.")
 @opt.overwrite
 @click.option(
     "--value",

@@ -11,7 +11,7 @@ from goalscli.cli import options as opt
 
 @click.command("qq")
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES.scores.h5...")
-@opt.out_file
+@opt.out_picture
 @opt.overwrite
 @click.option(
     "--value",

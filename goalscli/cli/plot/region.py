@@ -12,7 +12,7 @@ from goalscli.cli.plot.together import refuse_given
 
 @click.command("region")
 @click.argument("scores", metavar="SCORES.scores.h5")
-@opt.out_file
+@opt.out_picture
 @opt.overwrite
 @click.option("--snp", metavar="ID", help="Lead variant; its surroundings are drawn.")
 @click.option("--region", metavar="CHROM:FROM-TO", help="Base pairs to draw; the lead is the strongest variant there.")
@@ -23,7 +23,10 @@ from goalscli.cli.plot.together import refuse_given
 @opt.moved
 @opt.talk
 def command(scores: str, out: str, overwrite: bool, **options: Any) -> None:
-    """Draw a stretch of a chromosome, coloured by LD (r squared) with the lead variant, genes below."""
+    """Draw a stretch of a chromosome, coloured by LD (r squared) with the lead variant, genes below.
+
+    Either --snp or --region is needed.
+    """
     with opt.session(options, None):
         if options["region"] is not None:
             refuse_given(("window",), "--region")

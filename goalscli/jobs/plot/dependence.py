@@ -197,7 +197,9 @@ def _save(read: Scores, axis: _Axis, effects: NDArray[np.float64], title: str, o
         told = _share(axis.kind, axis.labels[known], inside)
         groups, left_out = _groups(axis.labels[known], inside)
     caption = [told, left_out, spread_in_words([inside])]
-    caption.append("Dashed: mean. Diamonds: means, with 95 % intervals as if samples were independent.")
+    lone = bool(groups) and all(len(group.values) < 2 for group in groups)
+    diamonds = " Diamonds: means, with 95 % intervals as if samples were independent."
+    caption.append(f"Dashed: mean.{'' if lone else diamonds}")
     if n := int(np.count_nonzero(~known)):
         caption.append(f"{n:,} of {len(known):,} samples {axis.unknown} left out.")
     words = Words(
@@ -226,6 +228,8 @@ def _share(kind: str, labels: NDArray[np.object_], effects: NDArray[np.float64])
     n_groups, n = len(set(labels)), len(labels)
     if n_groups == 1:
         return f"No share between {kind}: all samples have the same."
+    if n_groups == n:
+        return f"No share between {kind}: every sample has its own."
     chance = f" (by chance about {(n_groups - 1) / (n - 1):.3f})" if n > n_groups else ""
     return f"Share of the variance of local effects between {kind} {between_group_share(effects, labels):.3f}{chance}."
 
@@ -236,5 +240,7 @@ def _groups(labels: NDArray[np.object_], effects: NDArray[np.float64]) -> tuple[
     largest = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]
     shown = sorted((str(names[k]) for k in largest), key=natural_key)
     n = len(effects) - int(counts[largest].sum())
-    left_out = f"{len(names) - len(shown)} smaller categories ({n:,} samples) not drawn." if n else ""
+    left_out = (
+        f"{len(names) - len(shown)} other categories ({n:,} samples), none of them larger, not drawn." if n else ""
+    )
     return [GroupBox(name, effects[labels == name]) for name in shown], left_out

@@ -127,7 +127,7 @@ def _content(
             # in one panel alone there is room for its note below
             panels.append(panel if several else replace(panel, note=None))
             told = [f"{name}: " * several + note] if note else []
-            notes += told if several or not panel.note else [f"{panel.note}.", *told] if told else [panel.note]
+            notes += told if several or not panel.note else [f"{panel.note}.", *told]
     return panels, " ".join(notes)
 
 

@@ -23,6 +23,7 @@ from goalscli.plots import (
     select_groups,
     spread_in_words,
 )
+from goalscli.plots.style import plural
 from goalscli.store import refuse_existing
 
 if TYPE_CHECKING:
@@ -136,13 +137,13 @@ def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPl
         )
         caption += f", within families {within:.2f}"
     if left_out:
-        caption += f". {left_out} groups of fewer than {settings.min_group_size} left out"
+        caption += f". {plural(left_out, 'group')} of fewer than {settings.min_group_size} left out"
     return LocalPanel(
         title=heading_of(read, i),
         groups=tuple(GroupBox(label, effects[group == label]) for label in (*lowest, *highest)),
         n_lowest=len(lowest),
         overall_mean=float(effects.mean()),
-        caption=caption,
+        caption=f"{caption}.",
         y_label=f"local effect of A1\n(trait sd per {read.unit})",
     )
 

@@ -15,7 +15,7 @@ from goalscli.jobs.memory import check_scan_memory
 from goalscli.jobs.model_file import load_dataset, load_model
 from goalscli.jobs.results import Scores
 from goalscli.jobs.scanned import Scanned, only_variants
-from goalscli.plots import top_loci
+from goalscli.plots.loci import distinct_loci
 from goalscli.runtime import LOG
 from goalscli.scanning import bind, local_score, local_scores
 from goalscli.scores.goals import Goals
@@ -47,13 +47,18 @@ def heading_of(scores: Scores, i: int) -> str:
     variants, name = scores.variants, label_of(scores, i)
     place = f"{variants['chrom'][i]}:{variants['pos'][i]:,}"
     named = f"{name} ({place})" if name == variants["id"][i] else place
-    return f"{named}  A1 {variants['a1'][i]}, A2 {variants['a2'][i]}"
+    return f"{named}  A1 {variants['a1'][i]}, A2 {variants['a2'][i]}, {strength_of(scores, i)}"
+
+
+def strength_of(scores: Scores, i: int) -> str:
+    """Write -log10 p of a variant, so that what is drawn is not taken for a hit."""
+    return f"−log10 p {scores.goals['neg_log10_p'][i]:.1f}"
 
 
 def place_of(scores: Scores, i: int) -> str:
-    """Chromosome, position and counted allele of a variant, short."""
+    """Chromosome, position, counted allele and -log10 p of a variant, short."""
     variants = scores.variants
-    return f"{variants['chrom'][i]}:{variants['pos'][i]:,} {variants['a1'][i][:12]}"
+    return f"{variants['chrom'][i]}:{variants['pos'][i]:,} {variants['a1'][i][:12]}, {strength_of(scores, i)}"
 
 
 def axis_of(scores: Scores, centre: bool = False, line: str = " ") -> str:
@@ -64,6 +69,8 @@ def axis_of(scores: Scores, centre: bool = False, line: str = " ") -> str:
 
 def variants_of(read: Scores, snps: Sequence[str], n: int, option: str = "--n", *, most: int) -> NDArray[np.intp]:
     """Rows of the named variants, each once, or of the top variants of ``n`` loci by |z|.
+
+    A locus is what it is in the Manhattan plot: :func:`goalscli.plots.loci.distinct_loci`.
 
     Raises
     ------
@@ -82,7 +89,7 @@ def variants_of(read: Scores, snps: Sequence[str], n: int, option: str = "--n", 
         return only_variants(read, names)
     if not np.isfinite(z).any():
         raise InputError("no z is finite", where=read.path, remedy="scan again, or name variants with --snp")
-    return top_loci(read.variants["chrom"], read.variants["pos"], z, n, window=5_000_000)
+    return distinct_loci(read.variants["chrom"], read.variants["pos"], z, n)
 
 
 def model_there(read: Scanned, model: str | None, what: str, remedy: str = "give --model MODEL.model.h5") -> Path:

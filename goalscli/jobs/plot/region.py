@@ -82,7 +82,9 @@ def plot_region(scores: str | Path, out: str | Path, settings: RegionPlot, *, ov
     out = Path(out)
     refuse_existing([out], overwrite)
     if (settings.snp is None) == (settings.region is None):
-        raise SettingsError("one of --snp and --region is needed", remedy="give --snp ID or --region CHROM:FROM-TO")
+        if settings.snp is not None:
+            raise SettingsError("two places", where="--snp and --region", remedy="leave one of them out")
+        raise SettingsError("no place is given", remedy="give --snp ID or --region CHROM:FROM-TO")
     if settings.window < 1:
         raise SettingsError(f"{settings.window} base pairs", where="--window", remedy="give 1 or more")
     read = open_scores(scores)
@@ -120,7 +122,9 @@ def parse_region(text: str) -> tuple[str, int, int]:
     """
     found = re.fullmatch(r"(.+):([\d,]+)\s*[-–]\s*([\d,]+)", text.strip())
     numbers = [digits.replace(",", "") for digits in found.groups()[1:]] if found else []
-    if not found or not all(numbers) or not 0 <= int(numbers[0]) <= int(numbers[1]) < 2**62:
+    if found and all(numbers) and int(numbers[1]) < int(numbers[0]):
+        raise SettingsError(f"{text!r} ends before it begins", where="--region", remedy="give CHROM:FROM-TO")
+    if not found or not all(numbers) or not int(numbers[1]) < 2**62:
         raise SettingsError(
             f"{text!r} is no region", where="--region", remedy="give CHROM:FROM-TO, as 1:5000000-9000000"
         )
@@ -138,9 +142,10 @@ def _window(
         if not np.isfinite(value[lead]):
             raise InputError("its score is not finite", where=f"--snp {settings.snp}", remedy="name another variant")
         code = int(chrom.codes[lead])
-        limits = max(int(pos[lead]) - settings.window, 1), int(pos[lead]) + settings.window
-        rows = np.flatnonzero((chrom.codes == code) & (pos >= limits[0]) & (pos <= limits[1]))
-        return chrom.names[code], limits, rows, lead
+        on = (chrom.codes == code) & (pos > 0)
+        low, high = int(pos[lead]) - settings.window, int(pos[lead]) + settings.window
+        rows = np.flatnonzero(on & (pos >= low) & (pos <= high))
+        return chrom.names[code], _on_chromosome(low, high, pos[on]), rows, lead
     assert settings.region is not None
     wanted, *ends = parse_region(settings.region)
     key = bare_name(wanted).upper()
@@ -159,7 +164,14 @@ def _window(
             remedy=f"those of chromosome {wanted} are at {least:,} to {most:,}",
         )
     lead = int(finite[np.argmax(np.abs(value[finite]))])
-    return chrom.names[int(chrom.codes[lead])], (max(ends[0], 1), ends[1]), rows, lead
+    return chrom.names[int(chrom.codes[lead])], _on_chromosome(ends[0], ends[1], pos[on & (pos > 0)]), rows, lead
+
+
+def _on_chromosome(low: int, high: int, pos: NDArray[np.int64]) -> tuple[int, int]:
+    """Limits of the axis: those asked for, but no farther than a little beyond the chromosome's variants."""
+    first, last = int(pos.min()), int(pos.max())
+    margin = max((last - first) // 50, 1000)
+    return max(low, first - margin, 1), min(high, last + margin)
 
 
 def _genes(genes: Genes, chrom: Coded, name: str, limits: tuple[int, int]) -> list[Gene]:

@@ -72,5 +72,5 @@ def track_of(read: Scanned, value: str) -> Track:
         caption = f"Δ {told['delta']:.2f} nats from equal shares, ESS {told['ess']:.0f} %"
         return Track(rate, "RATE (share of the total)", lines, caption, called=rate > 1 / len(rate))
     if value == "psi":
-        return Track(read.score("psi")["mean"], "ψ, mean squared derivative (trait sd²)")
+        return Track(read.score("psi")["mean"], "ψ, mean squared slope (trait sd² per x²)")
     raise SettingsError(f"nothing called {value!r} to draw", where="--value", remedy="give p, score, loco, rate or psi")

@@ -76,8 +76,11 @@ def picture(png: bytes, caption: str, alt: str) -> str:
     width, height = struct.unpack(">II", png[16:24])
     data = base64.b64encode(png).decode()
     source = f"data:image/png;base64,{data}"
+    # As wide as the text, but letters no larger than those of the widest pictures (10 inches).
+    share = min(1.0, round(width / 1500, 2))
     return (
-        f'<figure class="wide"><img src="{source}" alt="{text(alt)}" width="{width}" height="{height}">'
+        f'<figure class="wide"><img style="--share: {share}" src="{source}" alt="{text(alt)}"'
+        f' width="{width}" height="{height}">'
         f"<figcaption>{text(caption)}</figcaption></figure>\n"
     )
 
