@@ -496,6 +496,14 @@ def test_local_boxes_headings_and_mean() -> None:
     assert axes.patches[0].get_edgecolor() != axes.patches[1].get_edgecolor()
 
 
+def test_all_groups_are_one_block() -> None:
+    groups = tuple(GroupBox(name, np.array([1.0, 2.0])) for name in "abc")
+    figure = local([panel(groups=groups, n_lowest=2, complete=True)])
+    assert [text.get_text() for text in texts(figure, "heading")] == ["all groups, by mean"]
+    np.testing.assert_array_equal(np.diff(figure.axes[0].get_xticks()), [1, 1])
+    assert len({tuple(box.get_edgecolor()) for box in figure.axes[0].patches}) == 1
+
+
 def test_local_counts_what_is_not_finite() -> None:
     groups = (GroupBox("a", np.array([np.nan, 1.0, 2.0])), GroupBox("b", np.array([np.inf])))
     figure = local([panel(groups=groups, n_lowest=1, caption="Given.")])

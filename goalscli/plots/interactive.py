@@ -82,6 +82,18 @@ def _kind(values: NDArray[Any]) -> str:
     return "f4" if not size.size or (size.max() < 1e37 and size.min() > 1e-37) else "f8"
 
 
+def _told(columns: _Columns, fact: Fact, rows: NDArray[np.intp]) -> dict[str, Any]:
+    """One line of what is told of the variant pointed at."""
+    sd = None if fact.sd is None else columns.add(fact.sd[rows])
+    return {
+        "name": fact.name,
+        "unit": fact.unit,
+        "p": fact.is_p,
+        "values": columns.add(fact.values[rows]),
+        "sd": sd,
+    }
+
+
 def interactive_manhattan(
     chrom: NDArray[np.object_],
     pos: NDArray[np.int64],
@@ -141,16 +153,7 @@ def interactive_manhattan(
         "a1": _coded(columns, a1[rows]),
         "a2": _coded(columns, a2[rows]),
         "value": columns.add(value[rows]),
-        "facts": [
-            {
-                "name": fact.name,
-                "unit": fact.unit,
-                "p": fact.is_p,
-                "values": columns.add(fact.values[rows]),
-                "sd": None if fact.sd is None else columns.add(fact.sd[rows]),
-            }
-            for fact in facts
-        ],
+        "facts": [_told(columns, fact, rows) for fact in facts],
         "thresholds": [{"height": float(height), "text": text} for height, text in thresholds],
         "range": [low - (0.06 if low < 0 else 0.02) * (high - low), high + 0.06 * (high - low)],
         "yLabel": y_label,

@@ -77,6 +77,8 @@ class LocalPanel:
         Written below the panel.
     y_label : str
         What the values are, with their unit.
+    complete : bool
+        These are all the groups there are: they are not told apart as least and greatest.
     """
 
     title: str
@@ -85,6 +87,18 @@ class LocalPanel:
     overall_mean: float
     caption: str = ""
     y_label: str = "local effect of one more a1 (trait sd)"
+    complete: bool = False
+
+    @property
+    def blocks(self) -> tuple[tuple[slice, str, str], ...]:
+        """Groups that stand together, the words above them, and their colour."""
+        if self.complete:
+            return ((slice(None), "all groups, by mean", BLUE),)
+        parts = (
+            (slice(None, self.n_lowest), "least mean", BLUE),
+            (slice(self.n_lowest, None), "greatest mean", VERMILION),
+        )
+        return tuple(part for part in parts if self.groups[part[0]])
 
 
 def local(panels: Sequence[LocalPanel], *, title: str | None = None, caption: str | None = None) -> Figure:
@@ -162,7 +176,7 @@ def _height(figure: Figure, grid: list[Axes], n_rows: int) -> float:
 def _places(panel: LocalPanel) -> Floats:
     """Horizontal place of each group, with the gap between the two blocks."""
     place = np.arange(len(panel.groups), dtype=np.float64)
-    if panel.n_lowest > 0:
+    if panel.n_lowest > 0 and not panel.complete:
         place[panel.n_lowest :] += _BETWEEN
     return place
 
@@ -195,7 +209,7 @@ def _draw_panel(figure: Figure, axes: Axes, panel: LocalPanel) -> None:
     place = _places(panel)
     kept = [values[drawable(values)[0]] for values in (np.asarray(box.values, float) for box in panel.groups)]
     n_all = sum(values.size for values in kept)
-    for block, colour in ((slice(None, panel.n_lowest), BLUE), (slice(panel.n_lowest, None), VERMILION)):
+    for block, _, colour in panel.blocks:
         _draw_boxes(axes, place[block], kept[block], colour)
         for middle, values in zip(place[block], kept[block], strict=True):
             across = middle + _jitter(values.size)[np.argsort(np.argsort(values, kind="stable"))]
@@ -234,13 +248,9 @@ def _write_texts(figure: Figure, axes: Axes, panel: LocalPanel) -> None:
     else:
         names = [f"{text} ({n})" for text, n in zip(shortened(labels, 24), sizes, strict=True)]
         axes.set_xticks(place.tolist(), names, rotation=90)
-    for block, word, colour in (
-        (place[: panel.n_lowest], "least", BLUE),
-        (place[panel.n_lowest :], "greatest", VERMILION),
-    ):
-        if block.size:
-            axes.text(float(block.mean()), 0.99, f"{word} mean", size=NORMAL, color=colour, ha="center",
-                      va="top", transform=axes.get_xaxis_transform(), gid="heading")  # fmt: skip
+    for block, heading, colour in panel.blocks:
+        axes.text(float(place[block].mean()), 0.99, heading, size=NORMAL, color=colour, ha="center",
+                  va="top", transform=axes.get_xaxis_transform(), gid="heading")  # fmt: skip
     axes.set_title(wrapped(figure, panel.title, LARGE, frame.width), loc="left")
     bad = drawable(np.concatenate([np.asarray(box.values, float) for box in panel.groups]))[1]
     mean = f"Dashed: mean of all samples, {panel.overall_mean:.3g}.".replace("-", "−")

@@ -152,7 +152,7 @@ def _draw_bands(axes: Axes, sizes: Sequence[int]) -> None:
         axes.fill_between(expected, low, high, color="#808080", alpha=0.3, linewidth=2.0 if n == 1 else 0, zorder=1,
                           gid="band", label=label)  # fmt: skip
     top = float(np.log10(max(sizes) + 1))
-    axes.plot([0, top], [0, top], color="#404040", linewidth=0.8, zorder=2, gid="diagonal")
+    axes.plot([0, top], [0, top], color="#404040", linewidth=0.8, zorder=3.5, gid="diagonal")
 
 
 def _set_limits(axes: Axes, kept: Sequence[Floats]) -> None:

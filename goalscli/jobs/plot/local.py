@@ -142,6 +142,7 @@ def _panel(read: Scores, i: int, effects: NDArray[np.float64], settings: LocalPl
         title=heading_of(read, i),
         groups=tuple(GroupBox(label, effects[group == label]) for label in (*lowest, *highest)),
         n_lowest=len(lowest),
+        complete=len(lowest) + len(highest) + left_out == len({name for name in group if name}),
         overall_mean=float(effects.mean()),
         caption=f"{caption}.",
         y_label=f"local effect of A1\n(trait sd per {read.unit})",
