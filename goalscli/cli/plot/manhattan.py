@@ -32,5 +32,5 @@ def command(scores: tuple[str, ...], out: str, html: str | None, **options: Any)
         from goalscli.jobs.plot import plot_manhattan
 
         click.echo(plot_manhattan(scores, out, html=html, **options))
-        if html is not None:
+        if html not in (None, out):
             click.echo(html)
