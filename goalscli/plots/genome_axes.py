@@ -91,13 +91,10 @@ def draw_thresholds(
 
 def draw_labels(axes: Axes, labels: Sequence[tuple[int, str]]) -> tuple[Text, ...]:
     """Write the labels, in the axes' lower left corner until they are placed."""
-    # A rim of white about the letters, not a box: no point disappears behind a label.
-    from matplotlib.patheffects import withStroke
-
-    rim = [withStroke(linewidth=1.6, foreground="white", alpha=0.8)]
+    # Letters alone, without paper behind them: no point disappears behind a label.
     texts = []
     for label in shortened([text for _, text in labels], 36):
-        text = axes.text(0, 0, label, size=SMALL, va="bottom", transform=axes.transAxes, path_effects=rim, zorder=4)
+        text = axes.text(0, 0, label, size=SMALL, va="bottom", transform=axes.transAxes, zorder=4)
         text.set_gid("label")
         text.set_in_layout(False)
         texts.append(text)
