@@ -17,7 +17,7 @@ from helpers import CAUSAL, ENVIRONMENT, FIT, Here, J, N, goals, make_data, name
 
 from goalscli.cli import COMMANDS
 from goalscli.cli import goals as group
-from goalscli.jobs.plot.reading import local_of
+from goalscli.jobs.plot.reading import ScanModel, local_of
 from goalscli.jobs.results import read_scores
 
 COLUMNS = [
@@ -357,9 +357,9 @@ def test_local_scores_that_were_not_stored(here: Here, folder: Path):
     whole, few = read_scores(folder / "s.scores.h5"), read_scores(folder / "few.scores.h5")
     index = np.array([300, 17, 150, 17], dtype=np.intp)
     assert few.stored_local(np.sort(index)) is None
-    again = local_of(few, index, str(folder / "m.model.h5"))
+    again = local_of(ScanModel(few, str(folder / "m.model.h5")), index)
     assert np.array_equal(again, values(folder / "s.scores.h5", "goals/local")[index])
-    assert np.array_equal(again, local_of(whole, index))
+    assert np.array_equal(again, local_of(ScanModel(whole), index))
     for scores, more in (("few", ("--model", "m.model.h5")), ("s", ())):
         drawn = here.well("plot", "local", f"{scores}.scores.h5", *more, "--snp", "rs303", "--out", f"{scores}.png")
         assert ("computing local scores of 1 variants" in drawn.err) == (scores == "few")

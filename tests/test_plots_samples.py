@@ -24,7 +24,7 @@ from goalscli.jobs.plot import (
     plot_heatmap,
     plot_local_samples,
 )
-from goalscli.jobs.plot.reading import dosages_of, variants_of
+from goalscli.jobs.plot.reading import ScanModel, dosages_of, variants_of
 from goalscli.jobs.results import read_scores
 from goalscli.plots import (
     GroupBox,
@@ -136,7 +136,7 @@ def tick_texts(axis: Any) -> list[str]:
 def test_dosages_are_those_of_the_file_and_holes_are_known(template: Path, calls: np.ndarray, truth: Any) -> None:
     read = read_scores(template / "s.scores.h5")
     index = np.array([200, 3, 200, 40])
-    found = dosages_of(read, index)
+    found = dosages_of(ScanModel(read), index)
     wanted = np.column_stack([calls[:, int(truth[1][j].removeprefix("rs"))] for j in index])
     np.testing.assert_array_equal(found.called, ~np.isnan(wanted))
     np.testing.assert_array_equal(found.values[found.called], wanted[found.called])
@@ -151,7 +151,7 @@ def test_dosages_do_not_depend_on_the_scale_of_the_fit(folder: Path, scale: str,
     assert goals(*FIT, "--scale", scale, "--out", "x", cwd=folder).code == 0
     assert goals("scan", "x.model.h5", "--local", "all", "--out", "x", cwd=folder).code == 0
     read = read_scores(folder / "x.scores.h5")
-    found = dosages_of(read, np.array([9]))
+    found = dosages_of(ScanModel(read), np.array([9]))
     wanted = calls[:, int(read.variants["id"][9].removeprefix("rs"))]
     np.testing.assert_array_equal(found.values[found.called[:, 0], 0], wanted[~np.isnan(wanted)])
 

@@ -115,12 +115,16 @@ def load_model(
     with opened(path, KIND) as file:
         check_size(len(file["fit/phenotype"]), str(file.attrs["kernel"]))
     dataset, attributes = load_dataset(path, genotypes)
+    return dataset, load_posterior(path, dataset, attributes), attributes
+
+
+def load_posterior(path: str | Path, dataset: Dataset, attributes: Mapping[str, Any]) -> ExactPosterior:
+    """Read the posterior of a model of which :func:`load_dataset` has read the data."""
     with opened(path, KIND) as file:
         arrays = {name: file[f"fit/{name}"][:] for name in _ARRAYS}
     # The Gram matrix is symmetric: its transpose has the Fortran order that the factorisation wants, without a copy.
     arrays["gram"] = arrays["gram"].T
-    scalars = {name: attributes[name] for name in _SCALARS}
-    return dataset, ExactPosterior(**scalars, **arrays, random=dataset.random), attributes
+    return ExactPosterior(**{name: attributes[name] for name in _SCALARS}, **arrays, random=dataset.random)
 
 
 def load_dataset(path: str | Path, genotypes: str | None = None) -> tuple[Dataset, dict[str, Any]]:

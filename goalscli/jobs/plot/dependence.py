@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError, SettingsError
-from goalscli.jobs.plot.reading import axis_of, dosages_of, effects_of, heading_of, label_of
+from goalscli.jobs.plot.reading import ScanModel, axis_of, dosages_of, effects_of, heading_of, label_of
 from goalscli.jobs.results import Scores, only_variants, read_scores
 from goalscli.phenotypes import Missing, Table, categorical, has_numbers, join, numeric, read_table
 from goalscli.plots import (
@@ -127,21 +127,22 @@ def plot_dependence(
     read = read_scores(scores)
     _ = read.goals
     index = only_variants(read, [snp])
+    source = ScanModel(read, model, genotypes)
     if environment is None:
         other = index if against is None else only_variants(read, [against], "--against")
-        axis = _genotype_axis(read, int(other[0]), model, genotypes)
+        axis = _genotype_axis(source, int(other[0]))
     else:
         axis = _column_axis(read, environment)
-    effects = effects_of(read, index, model, genotypes)[0]
+    effects = effects_of(source, index)[0]
     if not axis.known.any():
         raise InputError(f"none of the {len(effects)} samples has a value", where=axis.x_label)
     _save(read, axis, effects, heading_of(read, int(index[0])), out)
     return out
 
 
-def _genotype_axis(read: Scores, i: int, model: str | None, genotypes: str | None) -> _Axis:
+def _genotype_axis(source: ScanModel, i: int) -> _Axis:
     """Genotypes: categories where all calls are whole numbers."""
-    found = dosages_of(read, np.array([i]), model, genotypes)
+    found, read = dosages_of(source, np.array([i])), source.read
     values, called = found.values[:, 0], found.called[:, 0]
     a1 = str(read.variants["a1"][i])
     x_label = f"copies of A1 ({a1 if len(a1) <= 12 else a1[:11] + '…'}) of {label_of(read, i)}"

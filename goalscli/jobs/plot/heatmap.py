@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError
-from goalscli.jobs.plot.reading import axis_of, effects_of, label_of, variants_of
+from goalscli.jobs.plot.reading import ScanModel, axis_of, effects_of, label_of, variants_of
 from goalscli.jobs.results import Scores, read_scores
 from goalscli.plots import alike_together, bare_name, heatmap, natural_key, save, spread_in_words
 from goalscli.store import refuse_existing
@@ -62,7 +62,7 @@ def plot_heatmap(
     read = read_scores(scores)
     index = variants_of(read, snps, n, most=100)
     named = _named(read, by_group)
-    effects = effects_of(read, index, model, genotypes).T
+    effects = effects_of(ScanModel(read, model, genotypes), index).T
     words, group = spread_in_words(list(effects.T)), read.samples["group"]
     if centre:
         effects = effects - effects.mean(axis=0)

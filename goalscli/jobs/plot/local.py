@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalscli.errors import InputError, SettingsError
-from goalscli.jobs.plot.reading import effects_of, heading_of, variants_of
+from goalscli.jobs.plot.reading import ScanModel, effects_of, heading_of, variants_of
 from goalscli.jobs.results import Scores, read_scores
 from goalscli.plots import (
     GroupBox,
@@ -110,7 +110,7 @@ def plot_local(
 def local_figure(read: Scores, settings: LocalPlot = LocalPlot()) -> Figure:
     """Return the picture that :func:`plot_local` saves."""
     index = variants_of(read, settings.snps, settings.top, "--top", most=MOST_PANELS)
-    effects = effects_of(read, index, settings.model, settings.genotypes)
+    effects = effects_of(ScanModel(read, settings.model, settings.genotypes), index)
     panels = [_panel(read, int(i), row, settings) for i, row in zip(index, effects, strict=True)]
     return local(panels, title=f"{read.attributes['phenotype']}: local effects by group")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from goalscli.dataset import Dataset
 from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.memory import check_scan_memory
-from goalscli.jobs.model_file import load_dataset, load_model
+from goalscli.jobs.model_file import load_dataset, load_posterior
 from goalscli.jobs.results import Scores
 from goalscli.jobs.scanned import Scanned, only_variants
 from goalscli.plots.loci import distinct_loci
@@ -106,32 +108,67 @@ def model_there(read: Scanned, model: str | None, what: str, remedy: str = "give
     return path
 
 
-def local_of(
-    read: Scores, index: NDArray[np.intp], model: str | None = None, genotypes: str | None = None
-) -> NDArray[np.float32]:
+@dataclass(frozen=True, eq=False)
+class ScanModel:
+    """The model of a scan, looked for when something of it is needed; its data are read once.
+
+    Attributes
+    ----------
+    read : Scores
+    given : str, optional
+        Where it is; beside the scores where None.
+    genotypes : str, optional
+        The genotypes, if moved.
+    """
+
+    read: Scores
+    given: str | None = None
+    genotypes: str | None = None
+
+    def path(self, what: str, remedy: str = "give --model MODEL.model.h5") -> Path:
+        """See :func:`model_there`."""
+        return model_there(self.read, self.given, what, remedy)
+
+    @cached_property
+    def data(self) -> tuple[Dataset, dict[str, Any]]:
+        """Dataset and attributes.
+
+        Raises
+        ------
+        InputError
+            No readable model, another scan's, or genotypes that are gone or have changed.
+        """
+        path = self.read.model_path(self.given)
+        dataset, attributes = load_dataset(path, self.genotypes)
+        self.read.check_model(path, attributes["digest"])
+        return dataset, attributes
+
+
+def local_of(model: ScanModel, index: NDArray[np.intp]) -> NDArray[np.float32]:
     """Local scores (len(index), N) as stored, or computed again from the model, bit for bit the same."""
     # A variant may be named twice, in any order; scores are computed of ascending, distinct ones.
     distinct, place = np.unique(index, return_inverse=True)
-    stored = read.stored_local(distinct)
+    stored = model.read.stored_local(distinct)
     if stored is None:
-        what = "local scores of these variants are not stored"
-        path = model_there(read, model, what, "give --model MODEL.model.h5, or scan with --local all")
-        told = read.attributes["settings"]
-        goals = Goals(**told["scores"]["goals"])
-        dataset, posterior, attributes = load_model(
-            path, genotypes, check_size=lambda n, kernel: check_scan_memory(n, kernel, [goals], workers=1)
-        )
-        read.check_model(path, attributes["digest"])
-        LOG.info("computing local scores of %d variants from %s", len(distinct), path)
-        found = local_score(bind(posterior.with_precision(told["precision"]), dataset, [goals]))
-        assert found is not None  # goals has local scores
-        stored = np.concatenate(list(local_scores(found[1], dataset, distinct)))
+        stored = _computed(model, distinct)
     return np.asarray(stored[place])
 
 
-def effects_of(
-    read: Scores, index: NDArray[np.intp], model: str | None = None, genotypes: str | None = None
-) -> NDArray[np.float64]:
+def _computed(model: ScanModel, index: NDArray[np.intp]) -> NDArray[np.float32]:
+    what = "local scores of these variants are not stored"
+    path = model.path(what, "give --model MODEL.model.h5, or scan with --local all")
+    told = model.read.attributes["settings"]
+    goals = Goals(**told["scores"]["goals"])
+    dataset, attributes = model.data
+    check_scan_memory(dataset.n_samples, attributes["kernel"], [goals], workers=1)
+    LOG.info("computing local scores of %d variants from %s", len(index), path)
+    posterior = load_posterior(path, dataset, attributes).with_precision(told["precision"])
+    found = local_score(bind(posterior, dataset, [goals]))
+    assert found is not None  # goals has local scores
+    return np.concatenate(list(local_scores(found[1], dataset, index)))
+
+
+def effects_of(model: ScanModel, index: NDArray[np.intp]) -> NDArray[np.float64]:
     """Local effects of A1 (len(index), N): what one unit more does to each sample's prediction, in trait sd.
 
     Raises
@@ -139,17 +176,15 @@ def effects_of(
     InputError
         Local scores neither stored nor computable, or not finite.
     """
-    effects = -local_of(read, index, model, genotypes).astype(np.float64) / read.xi
+    effects = -local_of(model, index).astype(np.float64) / model.read.xi
     bad = int(np.count_nonzero(~np.isfinite(effects)))
     if bad:
         remedy = "scan again, or leave the variant out"
-        raise InputError(f"{bad} of {effects.size} local scores are not finite", where=read.path, remedy=remedy)
+        raise InputError(f"{bad} of {effects.size} local scores are not finite", where=model.read.path, remedy=remedy)
     return effects
 
 
-def dosages_of(
-    read: Scores, index: NDArray[np.intp], model: str | None = None, genotypes: str | None = None
-) -> Dosages:
+def dosages_of(model: ScanModel, index: NDArray[np.intp]) -> Dosages:
     """Genotypes of these variants, from the genotypes of the scan's model.
 
     Raises
@@ -157,32 +192,24 @@ def dosages_of(
     InputError
         No model, another scan's model, or genotypes that are gone or have changed.
     """
-    path = model_there(read, model, "the model names the genotypes to read")
-    dataset, attributes = load_dataset(path, genotypes)
-    read.check_model(path, attributes["digest"])
-    return _dosages(dataset, index)
-
-
-def _dosages(dataset: Dataset, index: NDArray[np.intp]) -> Dosages:
+    model.path("the model names the genotypes to read")
     distinct, place = np.unique(index, return_inverse=True)
-    values, called = dataset.dosages(distinct)
+    values, called = model.data[0].dosages(distinct)
     return Dosages(values[:, place], called[:, place])
 
 
-def dosages_if_there(
-    read: Scores, index: NDArray[np.intp], model: str | None = None, genotypes: str | None = None
-) -> tuple[Dosages | None, str]:
+def dosages_if_there(model: ScanModel, index: NDArray[np.intp]) -> tuple[Dosages | None, str]:
     """Genotypes, and a sentence for the caption; without them only where neither model nor genotypes were named.
 
     Raises
     ------
     InputError
-        As :func:`dosages_of`, where ``model`` or ``genotypes`` is given.
+        As :func:`dosages_of`, where the model or genotypes are given.
     """
     try:
-        found = dosages_of(read, index, model, genotypes)
+        found = dosages_of(model, index)
     except InputError as error:
-        if model is not None or genotypes is not None:
+        if model.given is not None or model.genotypes is not None:
             raise
         LOG.warning("warning: drawn without the colours of genotypes: %s", error)
         return None, "Genotypes not at hand: one colour."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from goalscli.jobs.plot.reading import axis_of, dosages_if_there, effects_of, heading_of, variants_of
+from goalscli.jobs.plot.reading import ScanModel, axis_of, dosages_if_there, effects_of, heading_of, variants_of
 from goalscli.jobs.results import read_scores
 from goalscli.plots import OrderedPanel, ordered, save, spread_in_words
 from goalscli.store import refuse_existing
@@ -51,8 +51,9 @@ def plot_local_samples(
     refuse_existing([out], overwrite)
     read = read_scores(scores)
     index = variants_of(read, snps, top, "--top", most=20)
-    effects = effects_of(read, index, model, genotypes)
-    dosages, note = dosages_if_there(read, index, model, genotypes)
+    source = ScanModel(read, model, genotypes)
+    effects = effects_of(source, index)
+    dosages, note = dosages_if_there(source, index)
     panels = [
         OrderedPanel(
             title=heading_of(read, int(i)),
