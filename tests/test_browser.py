@@ -41,8 +41,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Path:
     assert goals(*run, "--out", "s", cwd=folder).code == 0
     for value in ("p", "score"):
         done = goals("plot", "manhattan", "s.scores.h5", "--value", value, "--out", f"{value}.html", cwd=folder)
-        if "goalscli[interactive]" in done.err:
-            pytest.skip("plotly is not installed")
         assert done.code == 0
     return folder
 
@@ -208,7 +206,6 @@ canvas.getContext = function (kind, ...more) { return /webgl/.test(kind) ? null 
 
 @pytest.mark.parametrize("webgl", [True, False])
 def test_many_variants_with_and_without_webgl(browser: Any, tmp_path: Path, artifacts: Path, webgl: bool):
-    pytest.importorskip("plotly", reason="plotly is not installed")
     path, _ = large(tmp_path, 120_000, most=30_000)
     script = {"source": NO_WEBGL}
     key = None
@@ -235,7 +232,6 @@ def test_many_variants_with_and_without_webgl(browser: Any, tmp_path: Path, arti
 
 
 def test_names_with_signs_are_shown_as_they_are(browser: Any, tmp_path: Path):
-    pytest.importorskip("plotly", reason="plotly is not installed")
     evil = "<img src=x onerror=document.title='hit'>&amp;<b>"
     names = objects([evil, "rs2"])
     page = interactive_manhattan(

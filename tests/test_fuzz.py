@@ -399,8 +399,6 @@ def test_command(
     name = FILES[kind][which % len(FILES[kind])]
     if not (folder / name).exists():
         pytest.skip("plink2 is not installed")
-    if kind == "pgen":
-        pytest.importorskip("pgenlib")
     genotypes = GENOTYPES.get(kind, GENOTYPES["bed"])
     whole = (folder / name).read_bytes()
     (folder / name).write_bytes(spoilt(whole, steps))

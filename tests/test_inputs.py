@@ -291,7 +291,6 @@ def test_b04_lists_of_samples(option: str, end: str, folder: Path, here: Here):
 def test_b24_bits(bits: int, folder: Path, here: Here):
     if shutil.which("plink2") is None:
         pytest.skip("plink2 is not installed")
-    pytest.importorskip("pgenlib")
     dummy = [
         "plink2",
         "--dummy",

@@ -20,8 +20,6 @@ from goalscli.jobs.results import read_scores
 from goalscli.plots import Fact, interactive_manhattan
 from goalscli.plots.thinning import CELLS, thin
 
-pytest.importorskip("plotly", reason="the extra 'interactive' is not installed")
-
 
 def objects(values: Any) -> np.ndarray:
     made = np.empty(len(values), dtype=object)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import mpmath
 import numpy as np
 import oracles
 import pytest
@@ -17,8 +18,6 @@ from goalscli.kernels.mixture import MixtureShifter
 from goalscli.models.exact import ExactGP
 from goalscli.scanning import scan
 from goalscli.scores.goals import Goals
-
-mpmath = pytest.importorskip("mpmath")
 
 SIGNAL, NOISE = 1.7, 0.6
 N, FEW, MANY = 40, 23, 900

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import bgen
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,9 +21,6 @@ from goalscli.models.exact import ExactGP
 from goalscli.qc import Filters
 from goalscli.scanning import scan
 from goalscli.scores.goals import Goals
-
-bgen = pytest.importorskip("bgen")
-pytest.importorskip("pgenlib")
 
 N, J, N_X = 41, 70, 12
 BITS = (1, 8, 11, 16)  # the most that plink2 writes

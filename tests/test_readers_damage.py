@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import bgen
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,9 +23,6 @@ from goalscli.errors import InputError
 from goalscli.genotypes.bgen import open_bgen
 from goalscli.genotypes.bimbam import open_bimbam
 from goalscli.genotypes.pgen import open_pgen
-
-bgen = pytest.importorskip("bgen")
-pytest.importorskip("pgenlib")
 
 
 @pytest.fixture

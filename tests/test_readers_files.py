@@ -24,9 +24,6 @@ from goalscli.jobs.model_file import load_model, save_model
 from goalscli.models.exact import ExactGP
 from goalscli.qc import Filters
 
-for package in ("bgen", "pgenlib"):
-    pytest.importorskip(package)
-
 
 @pytest.fixture
 def write(tmp_path):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 
 from goalscli.scores.tail import neg_log10_p
-
-mpmath = pytest.importorskip("mpmath")
 
 
 def exact(z: float, m: int) -> float:

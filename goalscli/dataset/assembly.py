@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from goalscli import qc
 from goalscli.dataset.aligned import Dataset, RandomEffect, SampleTable, Treatment, VariantTable
 from goalscli.dataset.columns import Columns, Selected
-from goalscli.dataset.trait import standardised
+from goalscli.dataset.trait import StandardTrait, standardised
 from goalscli.errors import InputError, Problems
 from goalscli.genotypes.source import GenotypeSource
 from goalscli.phenotypes import Covariate, Covariates, covariate_matrix
@@ -134,12 +134,7 @@ def assemble(
     rows = reference.file_index[reference.analysed]
     _require_samples(len(rows), columns, account)
     problems = Problems()
-    trait = problems.attempt(lambda: standardised(columns.phenotype[rows], columns.trait, treatment.rank_int))
-    covariates = problems.attempt(lambda: _fixed_effects(columns, rows, intercept))
-    random = None
-    if covariates is not None:
-        with problems.catching():
-            random = _random_effect(columns, rows, covariates)
+    trait, covariates, random = _explained(columns, rows, treatment.rank_int, intercept, problems)
     keep = qc.keep_variants(stats, len(rows), filters, account)
     with problems.catching():
         _require_variants(int(keep.sum()), account)
@@ -163,6 +158,19 @@ def assemble(
         accounting=account,
         random=random,
     )
+
+
+def _explained(
+    columns: Columns, rows: NDArray[np.intp], rank_int: bool, intercept: bool, problems: Problems
+) -> tuple[StandardTrait | None, Covariates | None, RandomEffect | None]:
+    """Trait, fixed effects and random effect of the analysed samples; what is wrong goes to ``problems``."""
+    trait = problems.attempt(lambda: standardised(columns.phenotype[rows], columns.trait, rank_int))
+    covariates = problems.attempt(lambda: _fixed_effects(columns, rows, intercept))
+    random = None
+    if covariates is not None:
+        with problems.catching():
+            random = _random_effect(columns, rows, covariates)
+    return trait, covariates, random
 
 
 def _to_test(source: GenotypeSource, candidates: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -17,7 +17,8 @@ from goalscli.errors import InputError, SettingsError
 from goalscli.jobs.model_file import load_model
 from goalscli.jobs.results import POSTERIOR_KIND, read_scores
 from goalscli.jobs.variants import parse_variants
-from goalscli.models.exact_posterior import require_smooth
+from goalscli.kernels import require_smooth
+from goalscli.models.exact_posterior import ExactPosterior
 from goalscli.posterior import JointShift, JointSlope
 from goalscli.provenance import provenance
 from goalscli.runtime import LOG, Progress, check_memory, cpu_limit, scan_prefix
@@ -140,16 +141,7 @@ def joint_posterior(
     )
     index = _chosen(request, dataset, attributes, scan_prefix(model))
     _check_request(request, fitted.kernel, dataset.n_samples, len(index), memory_gb)
-    values = dataset.values(index)
-    xi = request.xi * (dataset.allele_step[index] if request.xi_unit == "allele" else np.ones(len(index)))
-    rng = np.random.default_rng(request.seed)
-    with Progress("joint posterior", len(index)) as progress:
-        shift = fitted.joint_shift(values, xi, progress.advance)
-    draws = _draws(shift, request.draws, rng)
-    slope = None
-    if request.psi:
-        with Progress("psi", len(index)) as progress:
-            slope = fitted.joint_slope(values, request.draws, rng, progress.advance)
+    shift, draws, slope = _joint(request, fitted, dataset, index)
     told = {
         "model_digest": attributes["digest"],
         "settings": asdict(request),
@@ -165,6 +157,22 @@ def joint_posterior(
         _save(paths[0], dataset, index, shift, draws, slope, told)
     LOG.info("wrote %s", ", ".join(map(str, paths)))
     return paths
+
+
+def _joint(
+    request: PosteriorRequest, fitted: ExactPosterior, dataset: Dataset, index: NDArray[np.intp]
+) -> tuple[JointShift, NDArray[np.float64], JointSlope | None]:
+    """Joint posterior of the scores, draws of it, and that of psi where it is asked for; all from one seed."""
+    values = dataset.values(index)
+    xi = request.xi * (dataset.allele_step[index] if request.xi_unit == "allele" else np.ones(len(index)))
+    rng = np.random.default_rng(request.seed)
+    with Progress("joint posterior", len(index)) as progress:
+        shift = fitted.joint_shift(values, xi, progress.advance)
+    draws = _draws(shift, request.draws, rng)
+    if not request.psi:
+        return shift, draws, None
+    with Progress("psi", len(index)) as progress:
+        return shift, draws, fitted.joint_slope(values, request.draws, rng, progress.advance)
 
 
 def _check_request(request: PosteriorRequest, kernel: str, n: int, m: int, memory_gb: float | None) -> None:

@@ -98,19 +98,8 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
     resuming = run.resume and resumable(path)
     opening = Writer.resume(path, request.kind, plan.must_equal) if resuming else _begin(plan, attributes, workers)
     with opening as writer:
-        left = np.flatnonzero(~writer.done())
-        if resuming:
-            LOG.info("resuming: %d of %d variants are done", rows.stop - rows.start - len(left), rows.stop - rows.start)
         try:
-            stream(
-                bound,
-                dataset,
-                _Within(writer, rows.start),
-                left + rows.start,
-                keep_local=plan.local.everything,
-                chunk_size=run.chunk_size,
-                threads=workers,
-            )
+            _score_left(plan, writer, run.chunk_size, workers, resuming)
         except InputError:
             # The same settings would fail again: there is nothing to resume.
             if not resuming:
@@ -119,6 +108,22 @@ def scan(model: str | Path, request: ScanRequest, out: str | None = None, run: S
         _finish(plan, writer)
     LOG.info("wrote %s", path)
     return path
+
+
+def _score_left(plan: _Plan, writer: Writer, chunk_size: int | None, workers: int, resuming: bool) -> None:
+    """Score the variants that are not marked done."""
+    left, first, count = np.flatnonzero(~writer.done()), plan.rows.start, plan.rows.stop - plan.rows.start
+    if resuming:
+        LOG.info("resuming: %d of %d variants are done", count - len(left), count)
+    stream(
+        plan.bound,
+        plan.dataset,
+        _Within(writer, first),
+        left + first,
+        keep_local=plan.local.everything,
+        chunk_size=chunk_size,
+        threads=workers,
+    )
 
 
 def _within(local: LocalRequest, rows: slice) -> LocalRequest:

@@ -34,6 +34,7 @@ __all__ = [
     "median_bandwidth",
     "mirror",
     "product",
+    "require_smooth",
 ]
 
 
@@ -62,3 +63,27 @@ def kernel(name: str) -> Kernel:
     if name not in KERNELS:
         raise SettingsError(f"no kernel {name!r}", where="--kernel", remedy=f"give one of: {', '.join(KERNELS)}")
     return KERNELS[name]()
+
+
+def require_smooth(name: str, where: str = "--scores psi", otherwise: str = "take the scores goals and rate") -> None:
+    """Refuse a kernel under which f has no derivatives.
+
+    Parameters
+    ----------
+    name : str
+        The kernel's.
+    where, otherwise : str
+        The option that asks for derivatives, and what to do without them.
+
+    Raises
+    ------
+    SettingsError
+        The message lists the kernels that have them.
+    """
+    if not kernel(name).smooth:
+        able = ", ".join(other for other in KERNELS if kernel(other).smooth)
+        raise SettingsError(
+            f"f has no derivative with the {name} kernel, so psi does not exist",
+            where=where,
+            remedy=f"fit with one of the kernels {able}, or {otherwise}",
+        )

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from goalscli.dataset import Dataset
 from goalscli.errors import Problems, SettingsError
-from goalscli.kernels import GRAM_VARIANTS, kernel, median_bandwidth
+from goalscli.kernels import GRAM_VARIANTS, kernel, median_bandwidth, require_smooth
 from goalscli.kernels.base import Array
-from goalscli.models.exact_posterior import ExactPosterior, require_smooth
+from goalscli.models.exact_posterior import ExactPosterior
 from goalscli.models.factor import Factor, factorising
 from goalscli.models.reml import estimate
 from goalscli.models.shares import shares

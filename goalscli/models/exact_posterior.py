@@ -12,7 +12,7 @@ import numpy as np
 
 from goalscli.dataset import RandomEffect
 from goalscli.errors import SettingsError
-from goalscli.kernels import KERNELS, Shifter, Sloper, kernel, product
+from goalscli.kernels import Shifter, Sloper, kernel, product, require_smooth
 from goalscli.kernels.base import Array, Matrix
 from goalscli.models import joint
 from goalscli.models.factor import Factor, factorising
@@ -320,28 +320,4 @@ class ExactPosterior:
             signal_variance=self.signal_variance * scale,
             noise_variance=self.noise_variance * scale,
             random_variance=self.random_variance * scale,
-        )
-
-
-def require_smooth(name: str, where: str = "--scores psi", otherwise: str = "take the scores goals and rate") -> None:
-    """Refuse a kernel under which f has no derivatives.
-
-    Parameters
-    ----------
-    name : str
-        The kernel's.
-    where, otherwise : str
-        The option that asks for derivatives, and what to do without them.
-
-    Raises
-    ------
-    SettingsError
-        The message lists the kernels that have them.
-    """
-    if not kernel(name).smooth:
-        able = ", ".join(other for other in KERNELS if kernel(other).smooth)
-        raise SettingsError(
-            f"f has no derivative with the {name} kernel, so psi does not exist",
-            where=where,
-            remedy=f"fit with one of the kernels {able}, or {otherwise}",
         )

@@ -19,6 +19,7 @@ from goalscli.plots.style import (
     SMALL,
     VERMILION,
     add_caption,
+    add_heading,
     arrange,
     caption_height,
     drawable,
@@ -132,8 +133,7 @@ def local(panels: Sequence[LocalPanel], *, title: str | None = None, caption: st
         width = 10.0 if n_columns == 1 else 13.0
         figure = new_figure(width, _ROW_HEIGHT * n_rows)
         if title:
-            lines = wrapped(figure, title, LARGE + 1, (width - 0.24) * figure.dpi)
-            figure.suptitle(lines, size=LARGE + 1, x=0.12 / width, ha="left")
+            add_heading(figure, title)
         grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
         for axes in grid[len(panels) :]:
             axes.remove()

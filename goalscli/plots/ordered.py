@@ -16,6 +16,7 @@ from goalscli.plots.style import (
     LARGE,
     SMALL,
     add_caption,
+    add_heading,
     arrange,
     caption_height,
     name_y_axis,
@@ -92,8 +93,7 @@ def ordered(
         height = _ROW_HEIGHT * len(panels) + around + below
         figure = new_figure(_WIDTH, height)
         if title:
-            lines = wrapped(figure, title, LARGE + 1, (_WIDTH - 0.24) * figure.dpi)
-            figure.suptitle(lines, size=LARGE + 1, x=0.12 / _WIDTH, ha="left")
+            add_heading(figure, title)
         with_genotypes = panels[0].dosage is not None
         ratios = ([1.0, 0.2] if with_genotypes else [1.0]) * len(panels)
         grid = figure.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios)[:, 0].tolist()

@@ -192,6 +192,13 @@ def add_caption(figure: Figure, text: str) -> None:
         figure.text(x, y, lines, size=SMALL, color="#303030", va="bottom", gid="caption")
 
 
+def add_heading(figure: Figure, title: str) -> None:
+    """Write the title of the whole figure along its upper edge, wrapped to its width."""
+    width = figure.get_figwidth()
+    lines = wrapped(figure, title, LARGE + 1, (width - 2 * _MARGIN) * figure.dpi)
+    figure.suptitle(lines, size=LARGE + 1, x=_MARGIN / width, ha="left")
+
+
 def arrange(figure: Figure, bottom: float) -> None:
     """Fit the axes and all their texts into the figure above `bottom`, then leave them in place."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
