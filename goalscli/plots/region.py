@@ -198,7 +198,6 @@ def _name_lead(figure: Figure, axes: Axes, picture: RegionPicture, unit: float) 
     text = axes.annotate(
         name, (x, y), xytext=(0, -7 if down else 7), textcoords="offset points", size=SMALL, ha="center",
         va="top" if down else "bottom", zorder=4, gid="label",
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.4},
     )  # fmt: skip
     box, frame = text.get_window_extent(renderer(figure)), axes.get_window_extent(renderer(figure))
     shift = max(frame.x0 + 2 - box.x0, 0.0) + min(frame.x1 - 2 - box.x1, 0.0)
